@@ -1,0 +1,94 @@
+# Every target sets up what it needs. It asks for make and a Python of 3.11 or newer, nothing else:
+# `make PYTHON=python3.12 test` picks another one than python3. `make build` also wants the Lambda runtime's own python3.13.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+PYTHON ?= python3
+export SAM_CLI_TELEMETRY := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+BIN := .venv/bin
+SAM := .venv-sam/bin/sam
+UV := .venv-pin/bin/uv
+DEV_STAMP := .venv/.installed
+SAM_STAMP := .venv-sam/.installed
+PIN_STAMP := .venv-pin/.installed
+
+.PHONY: help
+help: ## what can be made
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+# ------------------------------------------------------------------------------------------------- environments
+
+# $(call environment,FOLDER,REQUIREMENTS): a new virtual environment that holds the hashed pins and nothing else.
+define environment
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: give another one, as in make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Setting up $(1) from $(2)"
+	@rm -rf $(1)
+	@$(PYTHON) -m venv $(1)
+	@$(1)/bin/python -m pip install --quiet --require-hashes --requirement $(2)
+endef
+
+$(DEV_STAMP): requirements/dev.txt pyproject.toml
+	$(call environment,.venv,requirements/dev.txt)
+	@$(BIN)/python -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(SAM_STAMP): requirements/sam.txt
+	$(call environment,.venv-sam,requirements/sam.txt)
+	@touch $@
+
+$(PIN_STAMP): requirements/pin.txt
+	$(call environment,.venv-pin,requirements/pin.txt)
+	@touch $@
+
+.PHONY: setup
+setup: $(DEV_STAMP) ## the environment .venv, with the command at .venv/bin/pointsman
+
+# --------------------------------------------------------------------------------------------------- daily work
+
+.PHONY: demo
+demo: $(DEV_STAMP) ## a day of a busy GPU queue on the emulator, under FIFO and under Pointsman
+	@$(BIN)/pointsman demo
+
+.PHONY: test
+test: $(DEV_STAMP) ## every test
+	@$(BIN)/python -m pytest --quiet
+
+.PHONY: check
+check: format lint types imports template ## format, lint, types, import rules, template
+
+.PHONY: format lint types imports template
+format: $(DEV_STAMP)
+	@$(BIN)/ruff format --check .
+lint: $(DEV_STAMP)
+	@$(BIN)/ruff check .
+types: $(DEV_STAMP)
+	@$(BIN)/mypy
+imports: $(DEV_STAMP)
+	@$(BIN)/lint-imports
+template: $(SAM_STAMP)
+	@$(SAM) validate --lint --template template.yaml
+	@$(SAM) validate --lint --config-env prod --template template.yaml
+	@.venv-sam/bin/cfn-lint examples/*.yaml && echo "examples: no findings"
+
+# -------------------------------------------------------------------------------------------------- the template
+
+.PHONY: build
+build: $(SAM_STAMP) ## what `sam deploy` uploads, in .aws-sam
+	@python3.13 --version > /dev/null 2>&1 || { echo "sam build needs python3.13 on PATH, the runtime of the functions" >&2; exit 1; }
+	@$(SAM) build
+
+# --------------------------------------------------------------------------------------------------------- pins
+
+# A pin names a version and its hashes, for every system and processor, and no place to get it from.
+COMPILE = $(UV) pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--no-annotate --custom-compile-command "make pin"
+
+.PHONY: pin
+pin: $(PIN_STAMP) ## the newest pins that pyproject.toml allows
+	@$(COMPILE) --python-version 3.11 --extra command --extra emulator --group dev --output-file requirements/dev.txt pyproject.toml
+	@$(COMPILE) --python-version 3.13 --constraint requirements/dev.txt --output-file layers/dependencies/requirements.txt pyproject.toml
+	@$(COMPILE) --python-version 3.11 --group sam --output-file requirements/sam.txt
+	@$(COMPILE) --python-version 3.11 --group pin --output-file requirements/pin.txt
+	@! grep -nE 'http|index|find-links' requirements/*.txt layers/dependencies/requirements.txt

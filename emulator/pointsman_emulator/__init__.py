@@ -1,0 +1,1 @@
+"""AWS on one machine, in one process, in virtual time: moto, and what moto lacks for GPU queues."""

@@ -1,0 +1,1 @@
+"""Pointsman: every rule of the product, shipped to Lambda as a layer."""

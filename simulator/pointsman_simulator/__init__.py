@@ -1,0 +1,1 @@
+"""What-if: a queue replayed under a policy, with the decisions of production."""
