@@ -1,0 +1,88 @@
+"""The stack as CloudFormation would create it: `template.yaml`, expanded offline."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from samtranslator.translator.transform import transform
+from samtranslator.yaml_helper import yaml_parse
+
+ROOT = Path(__file__).parents[2]
+Resource = dict[str, Any]
+
+
+class Stack:
+    """The expanded template, with the questions that the tests ask of it."""
+
+    def __init__(self, template: dict[str, Any], parameters: dict[str, str]) -> None:
+        self.template = template
+        self.resources: dict[str, Resource] = template["Resources"]
+        self.outputs: dict[str, Resource] = template["Outputs"]
+        self._parameters = parameters
+
+    def of_type(self, kind: str) -> dict[str, Resource]:
+        """The properties of every resource of this type, by logical id."""
+        return {name: found.get("Properties", {}) for name, found in self.resources.items() if found["Type"] == kind}
+
+    @property
+    def functions(self) -> dict[str, Resource]:
+        return self.of_type("AWS::Lambda::Function")
+
+    @property
+    def queues(self) -> dict[str, Resource]:
+        return self.of_type("AWS::SQS::Queue")
+
+    def statements(self, function: str) -> list[Resource]:
+        """What the function's role allows, statement by statement, its inline policies only."""
+        role = self.of_type("AWS::IAM::Role")[target(self.functions[function]["Role"])]
+        return [statement for policy in role["Policies"] for statement in policy["PolicyDocument"]["Statement"]]
+
+    def environment(self, function: str) -> dict[str, Any]:
+        """The function's environment, its conditions decided by the parameters; what comes to no value is left out."""
+        variables = self.functions[function]["Environment"]["Variables"]
+        decided = {name: self.value(value) for name, value in variables.items()}
+        return {name: value for name, value in decided.items() if value != {"Ref": "AWS::NoValue"}}
+
+    def value(self, value: Any) -> Any:
+        """What this comes to with the parameters given, as far as they decide it."""
+        match value:
+            case {"Fn::If": [condition, yes, no]}:
+                return self.value(yes if self.value(self.template["Conditions"][condition]) else no)
+            case {"Fn::Not": [inner]}:
+                return not self.value(inner)
+            case {"Fn::Equals": [left, right]}:
+                return self.value(left) == self.value(right)
+            case {"Ref": name} if name in self._parameters:
+                return self._parameters[name]
+            case [*items]:
+                return [self.value(item) for item in items]
+            case _:
+                return value
+
+
+def target(reference: Any) -> str:
+    """The logical id that a Ref or an attribute names."""
+    match reference:
+        case {"Ref": name} | {"Fn::GetAtt": [name, _]}:
+            return str(name)
+        case _:
+            message = f"neither Ref nor GetAtt: {json.dumps(reference)}"
+            raise AssertionError(message)
+
+
+class _ManagedPolicies:
+    """SAM asks for the ARNs of managed policies that are named without one; ours never are."""
+
+    def load(self) -> dict[str, str]:
+        return {}
+
+
+def expand(**given: str) -> Stack:
+    """Expand the template with these parameters in place of their defaults."""
+    template = yaml_parse((ROOT / "template.yaml").read_text())
+    for resource in template["Resources"].values():
+        for uri in ("CodeUri", "ContentUri"):
+            if uri in resource.get("Properties", {}):
+                resource["Properties"][uri] = "s3://not-uploaded/here"
+    parameters = {name: str(declared["Default"]) for name, declared in template["Parameters"].items()} | given
+    return Stack(transform(template, dict(parameters), _ManagedPolicies()), parameters)

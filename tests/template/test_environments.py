@@ -1,0 +1,49 @@
+"""samconfig.toml: each environment in full, and true to the template."""
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from tests.template.stack import ROOT
+
+CONFIG = tomllib.loads((ROOT / "samconfig.toml").read_text())
+ENVIRONMENTS = {name: commands for name, commands in CONFIG.items() if name != "version"}
+
+every_environment = pytest.mark.parametrize("environment", ENVIRONMENTS)
+
+
+def overrides(environment: str) -> dict[str, str]:
+    pairs = ENVIRONMENTS[environment]["deploy"]["parameters"]["parameter_overrides"]
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def test_there_are_two_environments() -> None:
+    assert set(ENVIRONMENTS) == {"default", "prod"}
+
+
+def test_each_environment_is_written_out_in_full_since_none_inherits() -> None:
+    settings = [
+        {command: set(table["parameters"]) for command, table in commands.items()} for commands in ENVIRONMENTS.values()
+    ]
+    assert settings[0] == settings[1]
+
+
+@every_environment
+def test_each_parameter_exists_and_has_a_value_that_the_template_allows(
+    environment: str, written: dict[str, Any]
+) -> None:
+    for name, value in overrides(environment).items():
+        declared = written["Parameters"][name]
+        assert value in map(str, declared.get("AllowedValues", [value]))
+
+
+@every_environment
+def test_no_environment_points_the_functions_away_from_aws(environment: str) -> None:
+    assert "EndpointUrl" not in overrides(environment)
+
+
+def test_the_environments_do_not_share_a_stack_and_production_is_confirmed() -> None:
+    deployed = {name: commands["deploy"]["parameters"] for name, commands in ENVIRONMENTS.items()}
+    assert deployed["default"]["stack_name"] != deployed["prod"]["stack_name"]
+    assert deployed["prod"]["confirm_changeset"] is True
