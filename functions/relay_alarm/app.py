@@ -1,0 +1,20 @@
+"""Alarm events into wakes of the queues whose policy names the alarm."""
+
+from functools import cache
+from os import environ
+from typing import Any
+
+from pointsman.loops.wakers import AlarmRelay
+from pointsman.settings import Settings
+from pointsman.wiring import Wiring
+
+
+@cache
+def relay() -> AlarmRelay:
+    """Made once for a container."""
+    return Wiring(Settings.from_environment(environ)).alarm_relay()
+
+
+def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+    """Answer with the queues that were woken."""
+    return {"woken": relay().relay(event)}

@@ -1,0 +1,1 @@
+"""The loops: load, decide, act, record. They take their ports as arguments."""

@@ -1,0 +1,197 @@
+"""One pass over one queue: observe, decide, act, record.
+
+One writer: the wakes of a queue are one FIFO group, and the queue's record is a lease taken by conditional write. A
+pass that fails is recorded with the time of the next; one that is killed is found by the lease it never gave back.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from json import loads
+
+from pointsman.documents import InvalidDocument, parse_policy
+from pointsman.errors import Conflict, Gone, Misconfigured, Transient
+from pointsman.loops.observe import Observation, Observer
+from pointsman.ports import (
+    BatchQueues,
+    Clock,
+    Control,
+    JobTable,
+    PassLog,
+    PassReport,
+    QueueRecord,
+    RecordedMove,
+    StoredPolicy,
+    Wakes,
+    Write,
+)
+from pointsman.queues.decide import LEAST_GAP, POLL, Decision, decide
+from pointsman.queues.policy import Mode, Policy
+from pointsman.queues.reasons import Move
+
+LEASE = 120.0  # seconds; longer than the function may run
+
+
+class Outcome(StrEnum):
+    """What came of a move."""
+
+    DONE = "done"
+    OBSERVED = "observed"
+    GONE = "gone"
+    DEFERRED = "deferred"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLoop:
+    """Carries out passes; `new_owner` names each pass that takes a lease."""
+
+    clock: Clock
+    observer: Observer
+    batch: BatchQueues
+    jobs: JobTable
+    control: Control
+    wakes: Wakes
+    log: PassLog
+    new_owner: Callable[[], str]
+
+    def run(self, queue: str) -> None:
+        """One pass; never raises for a pass that fails, since a failing message blocks the queue's group.
+
+        Raises `Transient` only when not even the failure could be recorded.
+        """
+        now = self.clock.now()
+        stored = self.control.policy(queue)
+        if stored is None:
+            self.log.skipped(queue, "it has no policy: its jobs are recorded, nothing is decided")
+            return
+        record = self.jobs.queue(queue)
+        if record.lease_until > now:
+            self._later(queue, now, "another pass holds the lease")
+            return
+        if now - record.passed_at < LEAST_GAP:
+            self._later(queue, now, "the last pass was a moment ago")
+            return
+        died, taken = bool(record.owner), replace(record, owner=self.new_owner(), lease_until=now + LEASE)
+        try:
+            taken = self.jobs.save_queue(taken)
+        except Conflict:
+            self._later(queue, now, "another pass was faster")
+            return
+        self._guarded(taken, stored, died=died)
+
+    def _later(self, queue: str, now: float, why: str) -> None:
+        self.wakes.wake(queue, now)
+        self.log.skipped(queue, why)
+
+    def _guarded(self, taken: QueueRecord, stored: StoredPolicy, *, died: bool) -> None:
+        now = self.clock.now()
+        try:
+            finished = self._pass(taken, stored, died=died)
+        except (Transient, Conflict, Misconfigured, InvalidDocument) as error:
+            finished = self._failed(taken, str(error), now)
+            self.log.failed(taken.queue, str(error), known=True)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not block the queue's wakes either
+            finished = self._failed(taken, f"{type(error).__name__}: {error}", now)
+            self.log.failed(taken.queue, str(error), known=False)
+        try:
+            self.jobs.save_queue(replace(finished, lease_until=0.0, passed_at=now))
+        except Conflict:
+            self.log.failed(taken.queue, "the lease was lost in mid-pass", known=True)
+
+    @staticmethod
+    def _failed(taken: QueueRecord, why: str, now: float) -> QueueRecord:
+        """The record after a failure: it keeps its owner, since priorities may be set that nothing recorded."""
+        return replace(taken, problem=why[:500], next_wake_at=now + POLL)
+
+    def _pass(self, taken: QueueRecord, stored: StoredPolicy, *, died: bool) -> QueueRecord:
+        policy = policy_of(stored)
+        seen = self.observer.observe(taken, policy, died=died)
+        decision = decide(seen.view, policy)
+        mode = Mode.OBSERVE if self.control.stopped() else policy.mode
+        outcomes = self._act(seen, decision) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
+        self._record(stored, seen.record, decision, outcomes)
+        self.log.passed(
+            PassReport(
+                seen.view,
+                decision,
+                tuple(outcomes),
+                mode.value,
+                stored.number,
+                seen.described,
+                seen.listed,
+                seen.problems,
+            )
+        )
+        unfinished = seen.unfinished or Outcome.DEFERRED in outcomes
+        if unfinished:
+            self.wakes.wake(taken.queue, self.clock.now())
+        return replace(
+            seen.record,
+            owner="",
+            priorities=_priorities(seen, decision, outcomes),
+            would=() if mode is Mode.ACT else tuple((m.job_id, m.after) for m in decision.moves),
+            next_wake_at=seen.view.now + LEAST_GAP if unfinished else decision.next_wake,
+            problem="; ".join(seen.problems)[:500],
+        )
+
+    def _act(self, seen: Observation, decision: Decision) -> list[Outcome]:
+        """Set the priorities, within the account's budget; what we mean to set is stored before the first is."""
+        now = self.clock.now()
+        granted = self.jobs.take_budget(len(decision.moves), now) if decision.moves else 0
+        chosen = decision.moves[:granted]
+        self.control.put_writes([_intent(seen, move, now) for move in chosen])
+        outcomes: list[Outcome] = []
+        for move in chosen:
+            if outcomes and outcomes[-1] is Outcome.DEFERRED:
+                outcomes.append(Outcome.DEFERRED)
+                continue
+            try:
+                self.batch.set_priority(move.job_id, move.after)
+                outcomes.append(Outcome.DONE)
+            except Gone:
+                outcomes.append(Outcome.GONE)
+                self._doubt(seen, move)
+            except Transient:
+                outcomes.append(Outcome.DEFERRED)
+        return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - granted)
+
+    def _doubt(self, seen: Observation, move: Move) -> None:
+        """The job ended between the read and the write: describe it in the next pass."""
+        try:
+            self.jobs.save(replace(seen.records[move.job_id], doubtful=True))
+        except Conflict:
+            return  # an event told already
+
+    def _record(
+        self, stored: StoredPolicy, record: QueueRecord, decision: Decision, outcomes: Sequence[Outcome]
+    ) -> None:
+        """Write the history: each move with what came of it; what was deferred is decided again, and not a line."""
+        told = set(record.would)
+        self.control.record(
+            [
+                RecordedMove(decision.queue, decision.at, move, stored.number, outcome)
+                for move, outcome in zip(decision.moves, outcomes, strict=True)
+                if outcome is not Outcome.DEFERRED
+                and not (outcome is Outcome.OBSERVED and (move.job_id, move.after) in told)
+            ]
+        )
+
+
+def _intent(seen: Observation, move: Move, now: float) -> Write:
+    submitted = seen.records[move.job_id].submitted_priority
+    return Write(move.job_id, move.before if submitted is None else submitted, move.before, move.after, now)
+
+
+def _priorities(seen: Observation, decision: Decision, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:
+    """What our writes left the waiting jobs with; a job back at what Batch described needs no entry."""
+    ours = dict(seen.record.priorities)
+    for move, outcome in zip(decision.moves, outcomes, strict=True):
+        if outcome is Outcome.DONE:
+            ours[move.job_id] = move.after
+    described = {i: row.detail.priority for i, row in seen.records.items() if row.detail}
+    return tuple((i, priority) for i, priority in ours.items() if described.get(i) != priority)
+
+
+def policy_of(stored: StoredPolicy) -> Policy:
+    """The values of a stored version; raises `InvalidDocument` when this version of Pointsman cannot read it."""
+    return parse_policy(loads(stored.document))

@@ -1,0 +1,96 @@
+"""Job events into the job table, and wakes for the queues that they touch. Calls no Batch API."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pointsman.errors import Conflict, Poison, Transient
+from pointsman.inbound import JobPreempted, Message, job_event
+from pointsman.ports import Clock, DeadLetters, JobTable, RecorderLog, Wakes
+from pointsman.queues.jobs import JobRecord, Sighting, merge
+
+TRIES = 3  # re-reads after someone else wrote the same job first
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Folds batches of job events into the table; every fault of one message leaves the others alone."""
+
+    clock: Clock
+    jobs: JobTable
+    wakes: Wakes
+    dead_letters: DeadLetters
+    log: RecorderLog
+
+    def record(self, messages: Sequence[Message]) -> tuple[str, ...]:
+        """Ids of the messages to deliver again: those that met a transient fault. Poison is dead-lettered here.
+
+        Records are written before wakes are sent, so that a pass that a wake starts sees what woke it.
+        """
+        again: list[str] = []
+        by_job: dict[str, list[tuple[Message, Sighting | JobPreempted]]] = {}
+        for message in messages:
+            try:
+                news = job_event(message.body)
+            except Poison as poison:
+                if not self._bury(message, poison):
+                    again.append(message.message_id)
+                continue
+            by_job.setdefault(news.job_id, []).append((message, news))
+        touched: dict[str, list[str]] = {}
+        for job_id, stored in self._load(by_job).items():
+            ids = [message.message_id for message, _ in by_job[job_id]]
+            try:
+                queue = self._fold(job_id, stored, [news for _, news in by_job[job_id]])
+            except (Transient, Conflict):
+                again += ids
+                continue
+            if queue:
+                touched.setdefault(queue, []).extend(ids)
+        again += self._wake(touched)
+        self.log.recorded(messages=len(messages), jobs=len(by_job), again=len(again))
+        return tuple(again)
+
+    def _load(self, by_job: Mapping[str, object]) -> dict[str, JobRecord | None]:
+        known = self.jobs.load(by_job)
+        return {job_id: known.get(job_id) for job_id in by_job}
+
+    def _fold(self, job_id: str, stored: JobRecord | None, news: Iterable[Sighting | JobPreempted]) -> str:
+        """Merge what is new; returns the queue to wake, or nothing when nothing changed."""
+        ordered = sorted(news, key=lambda item: item.at)
+        for _ in range(TRIES):
+            record = stored
+            for item in ordered:
+                record = _apply(record, item)
+            if record is None or record is stored:
+                return ""
+            try:
+                return self.jobs.save(record).queue
+            except Conflict:
+                stored = self.jobs.load([job_id]).get(job_id)
+        raise Conflict(f"job {job_id} is written by others all the time")
+
+    def _wake(self, touched: Mapping[str, Sequence[str]]) -> list[str]:
+        now = self.clock.now()
+        again: list[str] = []
+        for queue, ids in touched.items():
+            try:
+                self.wakes.wake(queue, now)
+            except Transient:
+                again += ids
+        return again
+
+    def _bury(self, message: Message, poison: Poison) -> bool:
+        try:
+            self.dead_letters.bury(message.body, poison.reason, poison.place)
+        except Transient:
+            return False
+        self.log.poisoned(poison.reason, poison.place)
+        return True
+
+
+def _apply(record: JobRecord | None, news: Sighting | JobPreempted) -> JobRecord | None:
+    if isinstance(news, Sighting):
+        return merge(record, news) or record
+    if record is None:  # a preemption event names no queue: the sweep of the listing finds the job
+        return None
+    return replace(record, doubtful=True)

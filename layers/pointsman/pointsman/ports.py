@@ -1,0 +1,328 @@
+"""What the loops need of the outside world, as a few small Protocols.
+
+Times are epoch seconds. Every method may raise `Transient`; what else it raises is said where it does. Adapters on AWS
+are in `pointsman.aws`; the contract tests run the same suite over them and over the fakes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from pointsman.queues.decide import Decision, QueueView
+from pointsman.queues.effects import AlarmTransition, Effect
+from pointsman.queues.estimates import History
+from pointsman.queues.jobs import JobRecord, Sighting, Status
+from pointsman.queues.reasons import Move
+
+
+class QueueKind(StrEnum):
+    """What decides a queue's order, and so what can be moved in it."""
+
+    FAIR_SHARE = "fair share"
+    QUOTA_SHARE = "quota shares"
+    FIFO = "FIFO"
+    CONTAINER = "container"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDescription:
+    """A job queue as Batch describes it; `capacity` is the service environment's limit in instances."""
+
+    name: str
+    arn: str
+    kind: QueueKind
+    capacity: int
+    shares: tuple[str, ...] = ()
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The first 100 waiting jobs in dispatch order, and the instances in use; true as of `at`."""
+
+    front: tuple[str, ...]
+    used: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """One page of a listing of one status, and where the next begins (None: this was the last)."""
+
+    jobs: tuple[Sighting, ...]
+    next_token: str | None
+
+
+class Clock(Protocol):
+    """What time it is."""
+
+    def now(self) -> float:
+        """Epoch seconds."""
+        ...
+
+
+class BatchQueues(Protocol):
+    """AWS Batch: reads of queues and service jobs, and the one write."""
+
+    def describe_queue(self, name: str) -> QueueDescription:
+        """The queue with its kind and capacity; raises `Gone` when there is no such queue."""
+        ...
+
+    def snapshot(self, name: str) -> Snapshot:
+        """The front of the queue and its use."""
+        ...
+
+    def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:
+        """One page (at most 100 jobs) of the queue's jobs in this status, the newest first."""
+        ...
+
+    def describe_job(self, job_id: str) -> Sighting:
+        """The job with its detail; raises `Gone` when Batch does not know it."""
+        ...
+
+    def set_priority(self, job_id: str, priority: int) -> None:
+        """Set a job's scheduling priority (0-9999); raises `Gone` when the job is unknown or has ended."""
+        ...
+
+
+class Alarms(Protocol):
+    """CloudWatch alarms."""
+
+    def transitions(self, pattern: str, since: float) -> tuple[AlarmTransition, ...]:
+        """Moves into ALARM since then, from the history of the alarms whose names match the glob, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A walk through Batch's listing of one queue, a few pages a pass: where it is, and when it began."""
+
+    began: float
+    status: Status
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRecord:
+    """What one pass leaves for the next. `owner` and `lease_until` make one writer of two passes.
+
+    An `owner` that is still named did not come to the end of its pass. `swept` is when the last whole sweep began.
+    `priorities` are what we set waiting jobs to, `would` what a queue in observe would have set. `problem` is what
+    people should know of the last pass (empty: nothing).
+    """
+
+    queue: str
+    version: int = 0
+    owner: str = ""
+    lease_until: float = 0.0
+    passed_at: float = 0.0
+    next_wake_at: float = 0.0
+    described_at: float = 0.0
+    description: QueueDescription | None = None
+    sweep: Sweep | None = None
+    swept: float = 0.0
+    priorities: tuple[tuple[str, int], ...] = ()
+    would: tuple[tuple[str, int], ...] = ()
+    problem: str = ""
+
+
+class JobTable(Protocol):
+    """The cache that Batch can rebuild: jobs, queues' wake records, run times, the account's API budget."""
+
+    def load(self, job_ids: Iterable[str]) -> Mapping[str, JobRecord]:
+        """The stored records of these jobs, read consistently; the unknown are left out."""
+        ...
+
+    def save(self, record: JobRecord) -> JobRecord:
+        """Store the record if it still has its version; the stored one has the next. Raises `Conflict`."""
+        ...
+
+    def active(self, queue: str) -> tuple[JobRecord, ...]:
+        """Every job of the queue that waits, holds capacity, or has ended without having been learned from.
+
+        Eventually consistent. The records are whole, but for the tags of no use to anyone.
+        """
+        ...
+
+    def queue(self, name: str) -> QueueRecord:
+        """The queue's record; one of version 0 when there is none."""
+        ...
+
+    def save_queue(self, record: QueueRecord) -> QueueRecord:
+        """Store the record if it still has its version; the stored one has the next. Raises `Conflict`."""
+        ...
+
+    def history(self, queue: str) -> History:
+        """What run times have been learned of the queue's jobs."""
+        ...
+
+    def save_history(self, queue: str, history: History) -> None:
+        """Store what has been learned; only the pass that holds the queue's lease does."""
+        ...
+
+    def take_budget(self, wanted: int, now: float) -> int:
+        """How many of the wanted API calls may be made now: a token bucket for the whole account."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPolicy:
+    """One version of a queue's policy document, as it was applied."""
+
+    queue: str
+    number: int
+    document: str
+    applied_at: float
+    applied_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The priority that we last meant a job to have, stored before it is set.
+
+    `before` is what it had then, `submitted` what it was submitted with and goes back to.
+    """
+
+    job_id: str
+    submitted: int
+    before: int
+    after: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedMove:
+    """One line of a queue's history: a move, when, by which policy version, and what came of it."""
+
+    queue: str
+    at: float
+    move: Move
+    policy: int
+    outcome: str
+
+
+class Control(Protocol):
+    """The truth that must not be lost: policies, effects, what we wrote, the stop switch, the history of moves."""
+
+    def policy(self, queue: str) -> StoredPolicy | None:
+        """The version of the queue's policy that rules."""
+        ...
+
+    def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
+        """Store a new version beside the old ones and move the pointer to it. Raises `Conflict`."""
+        ...
+
+    def queues(self) -> tuple[str, ...]:
+        """Every queue that has a policy."""
+        ...
+
+    def effects(self, queue: str) -> tuple[Effect, ...]:
+        """The stored effects of the queue, the oldest first."""
+        ...
+
+    def put_effect(self, queue: str, effect: Effect) -> None:
+        """Store an effect; one alarm's transition on one class is one item, so that a second write changes nothing."""
+        ...
+
+    def writes(self, job_ids: Iterable[str]) -> Mapping[str, Write]:
+        """What we last meant these jobs to have."""
+        ...
+
+    def put_writes(self, writes: Sequence[Write]) -> None:
+        """Store what we are about to write; the newest of a job is the one kept."""
+        ...
+
+    def record(self, moves: Sequence[RecordedMove]) -> None:
+        """Add lines to their queue's history; the same line twice is one line."""
+        ...
+
+    def moves(self, queue: str, since: float, limit: int) -> tuple[RecordedMove, ...]:
+        """The queue's history from then on, the newest first."""
+        ...
+
+    def stopped(self) -> bool:
+        """Whether `pointsman stop` is in force: then every queue only observes."""
+        ...
+
+
+class Wakes(Protocol):
+    """Wakes of queues; wakes of one queue in one bucket of time are one."""
+
+    def wake(self, queue: str, now: float) -> None:
+        """Ask for a pass over the queue after the present bucket has closed."""
+        ...
+
+
+class DeadLetters(Protocol):
+    """Where a message ends that can never be processed."""
+
+    def bury(self, body: str, reason: str, place: str) -> None:
+        """Keep the message with its reason and the place that is wrong."""
+        ...
+
+
+class InstanceTypes(Protocol):
+    """EC2's data on instance types."""
+
+    def gpus(self, instance_type: str) -> int | None:
+        """GPUs of one instance of this SageMaker type; None when EC2 does not know it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """What one pass saw, decided and did, for the log and the metrics; `outcomes` stand beside the decision's moves."""
+
+    view: QueueView
+    decision: Decision
+    outcomes: tuple[str, ...]
+    mode: str
+    policy: int
+    described: int
+    listed: int
+    problems: tuple[str, ...]
+
+
+class PassLog(Protocol):
+    """What is logged and measured of passes."""
+
+    def passed(self, report: PassReport) -> None:
+        """A pass came to its end."""
+        ...
+
+    def skipped(self, queue: str, why: str) -> None:
+        """There was nothing to do, or someone else is doing it."""
+        ...
+
+    def failed(self, queue: str, why: str, *, known: bool) -> None:
+        """A pass failed; an unknown fault is logged with its traceback."""
+        ...
+
+    def poisoned(self, reason: str, place: str) -> None:
+        """A message was dead-lettered."""
+        ...
+
+
+class RecorderLog(Protocol):
+    """What is logged and measured of job events."""
+
+    def recorded(self, *, messages: int, jobs: int, again: int) -> None:
+        """A batch was folded in; `again` messages will be delivered again."""
+        ...
+
+    def poisoned(self, reason: str, place: str) -> None:
+        """A message was dead-lettered."""
+        ...
+
+
+class WakerLog(Protocol):
+    """What is logged of wakes."""
+
+    def woken(self, queues: tuple[str, ...], *, because: str) -> None:
+        """These queues were woken."""
+        ...
+
+    def poisoned(self, reason: str, place: str) -> None:
+        """A message was dead-lettered."""
+        ...

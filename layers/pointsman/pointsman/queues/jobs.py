@@ -1,0 +1,205 @@
+"""Service jobs: what a sighting of one says, what the table remembers, and how the two are merged.
+
+Times are epoch seconds, sizes are instances. The statuses are those of Batch's DescribeServiceJob.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from pointsman.queues.estimates import Kind, name_pattern
+
+
+class Status(StrEnum):
+    """A service job's status, in the order in which an undisturbed job passes through them."""
+
+    SUBMITTED = "SUBMITTED"
+    PENDING = "PENDING"
+    RUNNABLE = "RUNNABLE"
+    SCHEDULED = "SCHEDULED"
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+
+    @property
+    def stage(self) -> "Stage":
+        """Whether a job of this status waits, holds capacity, or has ended."""
+        if self in (Status.SUBMITTED, Status.PENDING, Status.RUNNABLE):
+            return Stage.WAITING
+        if self in (Status.SUCCEEDED, Status.FAILED):
+            return Stage.ENDED
+        return Stage.BUSY
+
+
+class Stage(StrEnum):
+    """What a status means for capacity: Batch counts SCHEDULED, STARTING and RUNNING as in use."""
+
+    WAITING = "waiting"
+    BUSY = "busy"
+    ENDED = "ended"
+
+
+_ADVANCE = {status: place for place, status in enumerate(Status)}
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What only DescribeServiceJob tells of a job."""
+
+    size: int
+    gpus: int
+    share: str | None
+    priority: int
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A job's state as an event, a listing or a Describe shows it.
+
+    `at` is when that state was true. EventBridge gives it in whole seconds; `detail` is there for a Describe only,
+    and then the sighting is the truth as of `at`.
+    """
+
+    job_id: str
+    status: Status
+    at: float
+    queue: str
+    name: str
+    created: float
+    attempts: int = 0
+    preemptions: int = 0
+    started: float | None = None
+    stopped: float | None = None
+    detail: Detail | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """What is known of one job; Batch can rebuild it at any time.
+
+    `version` counts the writes of the stored record (0: never stored). A `doubtful` job is described before a
+    decision uses it. A `folded` job has ended and its run time has been learned. `foreign`: someone else set the
+    priority that the last Describe showed.
+    """
+
+    job_id: str
+    queue: str
+    name: str
+    status: Status
+    at: float
+    created: float
+    attempts: int = 0
+    preemptions: int = 0
+    started: float | None = None
+    stopped: float | None = None
+    detail: Detail | None = None
+    submitted_priority: int | None = None
+    doubtful: bool = False
+    folded: bool = False
+    foreign: bool = False
+    version: int = 0
+
+    @property
+    def stage(self) -> Stage:
+        """Whether the job waits, holds capacity, or has ended."""
+        return self.status.stage
+
+    @property
+    def needs_describe(self) -> bool:
+        """Whether a decision may not use this record yet."""
+        return self.doubtful or self.detail is None
+
+
+def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
+    """The record after this sighting, or None when the sighting tells nothing new.
+
+    Newer is: a later second, then more attempts, then more preemptions. A status further back at a later second is
+    legal (Batch returns a job to RUNNABLE when SageMaker has no capacity). Two different stages in one second cannot
+    be ordered, nor can an event in the second of the last Describe: the job becomes doubtful. Raises nothing: events
+    that are late, doubled or reversed give None or the same record.
+    """
+    if record is None:
+        priority = seen.detail.priority if seen.detail else None
+        return JobRecord(
+            seen.job_id, seen.queue, seen.name, seen.status, seen.at, seen.created, seen.attempts, seen.preemptions,
+            seen.started, seen.stopped, seen.detail, priority,
+        )  # fmt: skip
+    if seen.detail is not None:
+        return _described(record, seen) if seen.at >= record.at else None
+    if record.stage is Stage.ENDED:
+        return None  # a service job that SUCCEEDED or FAILED stays so
+    here, there = int(record.at), int(seen.at)
+    newer = (there, seen.attempts, seen.preemptions) > (here, record.attempts, record.preemptions)
+    if there < here or (there == here and seen.status == record.status and not newer):
+        return None
+    if there == here and seen.status.stage is not record.stage and seen.status.stage is not Stage.ENDED:
+        return None if record.doubtful else replace(record, doubtful=True)
+    if there == here and _ADVANCE[seen.status] < _ADVANCE[record.status] and not newer:
+        return None
+    return replace(
+        record,
+        status=seen.status,
+        at=seen.at,
+        attempts=max(seen.attempts, record.attempts),  # a listing does not say
+        preemptions=max(seen.preemptions, record.preemptions),
+        started=seen.started if seen.status.stage is not Stage.WAITING else None,
+        stopped=seen.stopped,
+    )
+
+
+def _described(record: JobRecord, seen: Sighting) -> JobRecord:
+    first = record.submitted_priority
+    return replace(
+        record,
+        status=seen.status,
+        at=seen.at,
+        created=seen.created,
+        attempts=seen.attempts,
+        preemptions=seen.preemptions,
+        started=seen.started,
+        stopped=seen.stopped,
+        detail=seen.detail,
+        submitted_priority=first if first is not None or seen.detail is None else seen.detail.priority,
+        doubtful=False,
+    )
+
+
+def kind_of(record: JobRecord, detail: Detail, job_class: str) -> Kind:
+    """What the job is alike to; its team is its `team` tag, or else its share."""
+    team = detail.tags.get("team") or detail.share or ""
+    return Kind(team, name_pattern(record.name), detail.size, job_class)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingJob:
+    """A waiting job as the ranking sees it: what it asks for, and the priority that Batch has for it now.
+
+    `foreign` means that someone else set the priority: the job is left as it is.
+    """
+
+    job_id: str
+    name: str
+    kind: Kind
+    gpus: int
+    submitted: float
+    priority: int = 0
+    submitted_priority: int = 0
+    foreign: bool = False
+
+    @property
+    def size(self) -> int:
+        """Instances that the job needs, all at once."""
+        return self.kind.size
+
+
+@dataclass(frozen=True, slots=True)
+class BusyJob:
+    """A job that holds capacity: SCHEDULED, STARTING or RUNNING (then `started` says since when)."""
+
+    job_id: str
+    name: str
+    kind: Kind
+    gpus: int
+    started: float | None = None

@@ -1,0 +1,82 @@
+"""What a team wants of one queue, as values the core can decide on.
+
+Durations are seconds. `pointsman.documents` turns the YAML that people write into these values.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+
+class Mode(StrEnum):
+    """Whether a queue's decisions are only recorded (`OBSERVE`) or also carried out (`ACT`)."""
+
+    OBSERVE = "observe"
+    ACT = "act"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which jobs belong to a class: every pattern given must match (shell globs, case counts)."""
+
+    job_name: str | None = None
+    tags: tuple[tuple[str, str], ...] = ()
+
+    def covers(self, name: str, tags: Mapping[str, str]) -> bool:
+        """Whether a job of this name and these tags matches."""
+        if self.job_name is not None and not fnmatchcase(name, self.job_name):
+            return False
+        return all(key in tags and fnmatchcase(tags[key], glob) for key, glob in self.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class JobClass:
+    """One class of work; classes are listed from the most to the least urgent."""
+
+    name: str
+    match: Match = Match()
+    head_start: float = 0.0
+    max_wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Hold freed capacity for a job too big for what is free, once it has waited `after` seconds."""
+
+    after: float = 7200.0
+    at_most: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmBoost:
+    """While an alarm whose name matches is in ALARM, one class gets a longer head start.
+
+    The boost ends when the alarm leaves ALARM, or `lasts` seconds after it went there.
+    """
+
+    alarm: str
+    boost: str
+    by: float
+    lasts: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The policy of one queue; `classes` ends with the default class, which matches everything."""
+
+    queue: str
+    classes: tuple[JobClass, ...]
+    mode: Mode = Mode.OBSERVE
+    share: str = "*"
+    spread: float = 0.0
+    reservation: Reservation | None = None
+    on_alarm: tuple[AlarmBoost, ...] = ()
+
+    def classify(self, name: str, tags: Mapping[str, str]) -> JobClass:
+        """The first class that covers the job."""
+        return next(c for c in self.classes if c.match.covers(name, tags))
+
+    def rules(self, share: str | None) -> bool:
+        """Whether jobs of this share are this policy's to move."""
+        return share is not None and fnmatchcase(share, self.share)

@@ -1,0 +1,92 @@
+"""The order in which a queue's jobs should start: one number a job, lower first.
+
+    score = submitted - head_start[class] + spread x log2(1 + expected GPU-hours)
+
+Head start is ageing without rewriting: a job is overtaken only by jobs submitted at most one head start (plus
+the spread's term) after it. The spread puts short jobs before long ones. Jobs alike wait in lines, first come
+first served, so that a pass costs as much as there are lines, not as there are jobs.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from math import log2
+
+from pointsman.queues.estimates import History, Kind
+from pointsman.queues.jobs import WaitingJob
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """What the score of a class depends on at one moment: seconds of head start, and when waiting is too long."""
+
+    head_starts: Mapping[str, float]
+    limits: Mapping[str, float]
+    spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The first job of a line, with its score and its expected run time in seconds."""
+
+    overdue: bool
+    score: float
+    job: WaitingJob
+    expected: float
+
+    @property
+    def order(self) -> tuple[bool, float, float, str]:
+        """The sort key: overdue jobs first, then by score; the oldest, then the id, break ties."""
+        return (not self.overdue, self.score, self.job.submitted, self.job.job_id)
+
+
+class Lines:
+    """Waiting jobs in lines of a kind; yields the best candidate next, and lets a line be closed."""
+
+    def __init__(self, waiting: Iterable[WaitingJob], ranks: Ranks, history: History, now: float) -> None:
+        """Line the jobs up; O(jobs) once, then O(log lines) a candidate."""
+        lines: dict[Kind, list[WaitingJob]] = {}
+        for job in waiting:
+            lines.setdefault(job.kind, []).append(job)
+        self._ranks, self._now = ranks, now
+        self._rest: dict[Kind, Iterator[WaitingJob]] = {}
+        self._expected: dict[Kind, float] = {}
+        self._heap: list[tuple[tuple[bool, float, float, str], Candidate]] = []
+        for kind, line in lines.items():
+            line.sort(key=lambda job: (job.submitted, job.job_id))
+            self._rest[kind] = iter(line)
+            self._expected[kind] = history.predict(kind)
+            self._queue_next(kind, push=False)
+        heapify(self._heap)
+
+    def _queue_next(self, kind: Kind, *, push: bool = True) -> None:
+        job = next(self._rest[kind], None)
+        if job is None:
+            return
+        candidate = self._candidate(job, self._expected[kind])
+        entry = (candidate.order, candidate)
+        if push:
+            heappush(self._heap, entry)
+        else:
+            self._heap.append(entry)
+
+    def _candidate(self, job: WaitingJob, expected: float) -> Candidate:
+        name = job.kind.job_class
+        gpu_hours = expected * job.gpus / 3600
+        score = job.submitted - self._ranks.head_starts[name] + self._ranks.spread * log2(1 + gpu_hours)
+        overdue = self._now - job.submitted > self._ranks.limits[name]
+        return Candidate(overdue=overdue, score=score, job=job, expected=expected)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        """Candidates in order; `take` or `close` the line of each before asking for the next."""
+        while self._heap:
+            yield self._heap[0][1]
+
+    def take(self) -> None:
+        """The best candidate is served: the next of its line stands in."""
+        _, candidate = heappop(self._heap)
+        self._queue_next(candidate.job.kind)
+
+    def close(self) -> None:
+        """Nothing more of the best candidate's line can be served."""
+        heappop(self._heap)

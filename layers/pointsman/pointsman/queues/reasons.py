@@ -1,0 +1,55 @@
+"""Why a job was moved, or left: a closed list, each with the one sentence an operator reads. The codes are API."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pointsman.queues.jobs import WaitingJob
+
+
+class Reason(StrEnum):
+    """Why a job's priority is what the decision wants it to be."""
+
+    FRONT = "front"
+    OVERDUE = "overdue"
+    BACKFILL = "backfill"
+    RESERVED = "reserved"
+    STANDBY = "standby"
+    RETURNED = "returned"
+
+
+class Idle(StrEnum):
+    """Why an instance stands idle after a decision."""
+
+    RESERVATION = "reservation"
+    NOTHING_FITS = "nothing_fits"
+    NO_WORK = "no_work"
+    NOT_RULED = "not_ruled"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One wanted change of a waiting job's priority, with its reason."""
+
+    job_id: str
+    job_name: str
+    job_class: str
+    before: int
+    after: int
+    reason: Reason
+    sentence: str
+
+
+def hours(seconds: float) -> str:
+    """A duration as people say it.
+
+    >>> hours(5400.0), hours(90.0), hours(30.0)
+    ('1.5 h', '2 min', '30 s')
+    """
+    if seconds >= 3600:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds >= 60 else f"{seconds:.0f} s"
+
+
+def named(job: WaitingJob) -> str:
+    """A job as a sentence names it: its name, class and size."""
+    return f"{job.name} ({job.kind.job_class}, {job.size} instance{'' if job.size == 1 else 's'})"
