@@ -1,6 +1,7 @@
 """What every deployed function must have, whatever it does."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -143,19 +144,21 @@ def test_a_given_endpoint_reaches_the_function(function: str) -> None:
     assert expand(EndpointUrl="http://127.0.0.1:5000").environment(function)["ENDPOINT_URL"] == "http://127.0.0.1:5000"
 
 
-class Recorder(dict[str, str]):
+class Recorder(Mapping[str, str]):
     """An environment that has every variable, and remembers which it was asked for."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.asked: set[str] = set()
 
-    def __missing__(self, name: str) -> str:
+    def __getitem__(self, name: str) -> str:
         self.asked.add(name)
         return "given"
 
-    def get(self, name: str, _default: object = None) -> str:  # type: ignore[override]
-        return self[name]
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.asked)
+
+    def __len__(self) -> int:
+        return len(self.asked)
 
 
 @every_function
