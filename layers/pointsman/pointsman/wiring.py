@@ -13,6 +13,7 @@ from pointsman.aws.instance_types import Ec2InstanceTypes
 from pointsman.aws.jobs_table import DynamoJobTable
 from pointsman.aws.messages import SqsDeadLetters, SqsWakes
 from pointsman.decision_log import PowertoolsLog
+from pointsman.loops.inspect import Inspector
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
@@ -73,6 +74,10 @@ class Wiring:
         return Observer(
             self.clock, self.batch, CloudWatchAlarms(self._clients.cloudwatch), self.jobs, self.control, keep
         )
+
+    def inspector(self) -> Inspector:
+        """Looks at queues that change nothing."""
+        return Inspector(self.observer(keep=False), self.jobs, self.control)
 
     def passes(self) -> Passes:
         """Wakes into passes."""

@@ -1,0 +1,95 @@
+"""Why a waiting job waits, and what would be ahead of it: the same facts and the same order as the decision's."""
+
+from dataclasses import dataclass
+from itertools import islice
+from math import log2
+
+from pointsman.queues.decide import FRONT, RESERVED, STANDBY, Decision, QueueView, ranks_at
+from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.policy import Policy
+from pointsman.queues.ranking import Candidate, Lines
+from pointsman.queues.reasons import hours, named
+
+AHEAD_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a waiting job stands: `position` 1 is the next to start; `score_parts` say how its score came about."""
+
+    job: WaitingJob
+    position: int
+    waiting: int
+    waited: float
+    expected: float
+    ahead: tuple[WaitingJob, ...]
+    holds: str
+    score_parts: tuple[tuple[str, str], ...]
+
+
+def in_order(view: QueueView, policy: Policy) -> list[Candidate]:
+    """Every job that the policy may move, in the order in which it wants them to start."""
+    lines = Lines((j for j in view.waiting if not j.foreign), ranks_at(policy, view.effects, view.now), view.history,
+                  view.now)  # fmt: skip
+    order: list[Candidate] = []
+    for candidate in lines:
+        order.append(candidate)
+        lines.take()
+    return order
+
+
+def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) -> Standing | None:
+    """The standing of one job, or None when it does not wait in the queue."""
+    job = next((j for j in view.waiting if j.job_id == job_id), None)
+    if job is None:
+        return None
+    order = in_order(view, policy)
+    place = next((n for n, c in enumerate(order) if c.job.job_id == job_id), len(order))
+    expected = view.history.predict(job.kind)
+    return Standing(
+        job=job,
+        position=place + 1,
+        waiting=len(view.waiting),
+        waited=view.now - job.submitted,
+        expected=expected,
+        ahead=tuple(c.job for c in islice(order, min(place, AHEAD_SHOWN))),
+        holds=_holds(view, decision, job),
+        score_parts=_parts(view, policy, job, expected),
+    )
+
+
+def _holds(view: QueueView, decision: Decision, job: WaitingJob) -> str:
+    move = next((m for m in decision.moves if m.job_id == job.job_id), None)
+    hold = decision.hold
+    if job.size > view.capacity:
+        return f"It can never start: it asks for {job.size} instances, the queue may use {view.capacity}."
+    if not view.movable:
+        return "Nothing in this kind of queue can be moved: it starts when its turn comes."
+    if job.foreign:
+        return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is."
+    if move is not None:
+        return move.sentence
+    if hold and hold.job.job_id == job.job_id:
+        return "What is freed is held for it."
+    if job.priority == FRONT:
+        return "It is lifted to the front and starts as soon as Batch sees that it fits."
+    if hold and job.size <= view.free:
+        return f"It would fit, but the place is held for {named(hold.job)}, which has waited longer than allowed."
+    if job.priority in (STANDBY, RESERVED):
+        return "It takes the next instance that is freed."
+    if job.size > view.free:
+        return f"It does not fit: it asks for {job.size} instances, {view.free} of {view.capacity} are free."
+    return "Jobs that rank before it take what is free."
+
+
+def _parts(view: QueueView, policy: Policy, job: WaitingJob, expected: float) -> tuple[tuple[str, str], ...]:
+    ranks = ranks_at(policy, view.effects, view.now)
+    gpu_hours = expected * job.gpus / 3600
+    spread = policy.spread * log2(1 + gpu_hours)
+    boosts = [e for e in view.effects if e.active(view.now) and e.boost == job.kind.job_class]
+    why = f", raised by alarm {boosts[0].alarm}" if boosts else ""
+    return (
+        ("waiting since", f"{hours(view.now - job.submitted)} ago"),
+        ("head start", f"{hours(ranks.head_starts[job.kind.job_class])} ({job.kind.job_class}{why})"),
+        ("put back", f"{hours(spread)} (expected {gpu_hours:.1f} GPU-hours)"),
+    )
