@@ -1,0 +1,151 @@
+"""AWS Batch's queues and service jobs."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pointsman.aws.faults import Translated
+from pointsman.errors import Gone
+from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, QueueKind, Snapshot
+from pointsman.queues.jobs import Detail, Sighting, Stage, Status
+
+PAGE = 100
+MILLISECONDS_FROM = 1e11  # as epoch seconds this is the year 5138: Batch gives milliseconds, some samples seconds
+REFUSED = "ClientException"  # Batch's only code for what it does not know, or will not do
+
+
+class AwsBatchQueues:
+    """Batch in one account and region; jobs' GPUs come from their instance types."""
+
+    def __init__(self, batch: Any, instance_types: InstanceTypes, clock: Clock) -> None:
+        """Use this client."""
+        self._batch = batch
+        self._instance_types = instance_types
+        self._clock = clock
+
+    def describe_queue(self, name: str) -> QueueDescription:
+        """The queue with its kind and capacity; raises `Gone` when there is no such queue."""
+        with Translated(REFUSED):
+            found = self._batch.describe_job_queues(jobQueues=[name])["jobQueues"]
+        if not found:
+            raise Gone(f"there is no job queue {name}")
+        queue = found[0]
+        enabled = queue["state"] == "ENABLED"
+        environments = [entry["serviceEnvironment"] for entry in queue.get("serviceEnvironmentOrder", ())]
+        if not environments:
+            return QueueDescription(name, queue["jobQueueArn"], QueueKind.CONTAINER, 0, enabled=enabled)
+        capacity, open_ = self._environments(environments)
+        kind, shares = self._policy(queue.get("schedulingPolicyArn"))
+        return QueueDescription(name, queue["jobQueueArn"], kind, capacity, shares, enabled and open_)
+
+    def _environments(self, names: list[str]) -> tuple[int, bool]:
+        """Instances that the environments allow in all, and whether they take work."""
+        with Translated():
+            found = self._batch.describe_service_environments(serviceEnvironments=names)["serviceEnvironments"]
+        limits = [limit for environment in found for limit in environment["capacityLimits"]]
+        return sum(limit.get("maxCapacity", 0) for limit in limits), all(e.get("state") != "DISABLED" for e in found)
+
+    def _policy(self, arn: str | None) -> tuple[QueueKind, tuple[str, ...]]:
+        if not arn:
+            return QueueKind.FIFO, ()
+        with Translated():
+            found = self._batch.describe_scheduling_policies(arns=[arn])["schedulingPolicies"]
+        policy = found[0] if found else {}
+        if "quotaSharePolicy" in policy:
+            return QueueKind.QUOTA_SHARE, ()
+        shares = policy.get("fairsharePolicy", {}).get("shareDistribution", ())
+        return QueueKind.FAIR_SHARE, tuple(share["shareIdentifier"] for share in shares)
+
+    def snapshot(self, name: str) -> Snapshot:
+        """The front of the queue and its use, as far as Batch takes a snapshot of this kind of queue."""
+        now = self._clock.now()
+        with Translated(REFUSED):
+            answer = self._batch.get_job_queue_snapshot(jobQueue=name)
+        front = answer.get("frontOfQueue", {})
+        use = answer.get("queueUtilization", {})
+        stamps = [_seconds(part.get("lastUpdatedAt")) for part in (front, use)]
+        return Snapshot(
+            front=tuple(_tail(job["jobArn"]) for job in front.get("jobs", ())),
+            used=round(sum(usage.get("quantity", 0) for usage in use.get("totalCapacityUsage", ()))),
+            at=min((stamp for stamp in stamps if stamp is not None), default=now),
+        )
+
+    def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:
+        """One page (at most 100 jobs) of the queue's jobs in this status, the newest first."""
+        now = self._clock.now()
+        more = {"nextToken": token} if token else {}
+        with Translated(REFUSED):
+            answer = self._batch.list_service_jobs(jobQueue=name, jobStatus=status.value, maxResults=PAGE, **more)
+        jobs = tuple(_sighting(job, name, now, Status(job.get("status", status))) for job in answer["jobSummaryList"])
+        return JobPage(jobs, answer.get("nextToken") or None)
+
+    def describe_job(self, job_id: str) -> Sighting:
+        """The job with its detail, true as of the moment it was asked for; raises `Gone` when Batch lacks it."""
+        now = self._clock.now()
+        with Translated(REFUSED):
+            job = self._batch.describe_service_job(jobId=job_id)
+        return _sighting(job, _tail(job["jobQueue"]), now, Status(job["status"]), self._detail(job))
+
+    def set_priority(self, job_id: str, priority: int) -> None:
+        """Set a job's scheduling priority (0-9999); raises `Gone` when the job is unknown or has ended."""
+        with Translated(REFUSED):
+            self._batch.update_service_job(jobId=job_id, schedulingPriority=priority)
+
+    def _detail(self, job: Mapping[str, Any]) -> Detail:
+        asked = _instances(job.get("serviceRequestPayload", ""))
+        counted = round(sum(usage.get("quantity", 0) for usage in job.get("capacityUsage", ())))
+        size = counted or sum(count for _, count in asked) or 1
+        if len(asked) == 1:
+            asked = [(asked[0][0], size)]
+        return Detail(
+            size=size,
+            gpus=self._gpus(asked) if asked else size,
+            share=job.get("shareIdentifier") or job.get("quotaShareName"),
+            priority=job.get("schedulingPriority", 0),
+            tags=job.get("tags", {}),
+        )
+
+    def _gpus(self, asked: Iterable[tuple[str, int]]) -> int:
+        """GPUs of these instances; one an instance where EC2 does not know the type."""
+        total = 0
+        for instance_type, count in asked:
+            each = self._instance_types.gpus(instance_type) if instance_type else None
+            total += count * (1 if each is None else each)
+        return total
+
+
+def _instances(payload: str) -> list[tuple[str, int]]:
+    """Instance types and how many of each a training request asks for; empty when it cannot be read."""
+    try:
+        config = json.loads(payload)["ResourceConfig"]
+        groups = config.get("InstanceGroups") or [config]
+        return [(str(group.get("InstanceType", "")), int(group.get("InstanceCount", 1))) for group in groups]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []
+
+
+def _sighting(job: Mapping[str, Any], queue: str, at: float, status: Status, detail: Detail | None = None) -> Sighting:
+    return Sighting(
+        job_id=job["jobId"],
+        status=status,
+        at=at,
+        queue=queue,
+        name=job["jobName"],
+        created=_seconds(job.get("createdAt")) or at,
+        attempts=len(job.get("attempts", ())),
+        preemptions=job.get("preemptionSummary", {}).get("preemptedAttemptCount", 0),
+        started=None if status.stage is Stage.WAITING else _seconds(job.get("startedAt")),
+        stopped=_seconds(job.get("stoppedAt")) if status.stage is Stage.ENDED else None,
+        detail=detail,
+    )
+
+
+def _seconds(moment: float | None) -> float | None:
+    """Epoch seconds; None for the 0 that Batch gives for what has not happened."""
+    if not moment:
+        return None
+    return moment / 1000 if moment >= MILLISECONDS_FROM else float(moment)
+
+
+def _tail(arn: str) -> str:
+    return arn.rsplit("/", 1)[-1]

@@ -1,0 +1,63 @@
+"""One client per service, made when it is first needed.
+
+The clients come from botocore, which is what boto3's own clients are: a cold start is spared boto3's import.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import botocore.session
+from botocore.config import Config
+
+CONNECT_SECONDS = 2
+READ_SECONDS = 10
+ATTEMPTS = 3  # of one call, the first among them; what still fails is the loop's to repeat
+
+
+class Clients:
+    """Every client of one process; `endpoint_url` replaces the addresses of AWS (None: it does not)."""
+
+    def __init__(self, endpoint_url: str | None = None, region: str | None = None) -> None:
+        """Make nothing yet."""
+        self._endpoint_url = endpoint_url
+        self._region = region
+
+    @cached_property
+    def _session(self) -> Any:
+        return botocore.session.get_session()
+
+    def _client(self, service: str) -> Any:
+        config = Config(
+            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            user_agent_extra="pointsman",
+        )
+        return self._session.create_client(
+            service, region_name=self._region, endpoint_url=self._endpoint_url, config=config
+        )
+
+    @cached_property
+    def batch(self) -> Any:
+        """AWS Batch."""
+        return self._client("batch")
+
+    @cached_property
+    def cloudwatch(self) -> Any:
+        """Amazon CloudWatch."""
+        return self._client("cloudwatch")
+
+    @cached_property
+    def dynamodb(self) -> Any:
+        """Amazon DynamoDB."""
+        return self._client("dynamodb")
+
+    @cached_property
+    def ec2(self) -> Any:
+        """Amazon EC2."""
+        return self._client("ec2")
+
+    @cached_property
+    def sqs(self) -> Any:
+        """Amazon SQS."""
+        return self._client("sqs")

@@ -1,0 +1,197 @@
+"""The control table: the truth that must not be lost."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pointsman.aws.table import Item, Table, Values, attributes, number, real, text
+from pointsman.errors import Conflict
+from pointsman.ports import RecordedMove, StoredPolicy, Write
+from pointsman.queues.effects import Effect
+from pointsman.queues.reasons import Move, Reason
+
+DAY = 86_400
+KEPT_DAYS = 90  # moves, writes, and effects that are over
+
+
+class DynamoControl:
+    """`POLICY#queue`, `QUEUES`, `EFFECT#queue`, `WRITE#job`, `MOVE#queue` and `STOP` in one table."""
+
+    def __init__(self, dynamodb: Any, table: str) -> None:
+        """Use this table."""
+        self._table = Table(dynamodb, table)
+
+    def policy(self, queue: str) -> StoredPolicy | None:
+        """The version of the queue's policy that rules."""
+        number_ = self._pointer(queue)
+        item = self._table.get(_key(f"POLICY#{queue}", _version(number_))) if number_ else None
+        if item is None:
+            return None
+        applied = float(item["applied_at"]["N"])
+        return StoredPolicy(queue, number_, item["document"]["S"], applied, item["applied_by"]["S"])
+
+    def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
+        """Store a new version beside the old ones and move the pointer to it. Raises `Conflict`."""
+        before = self._pointer(queue)
+        stored = StoredPolicy(queue, before + 1, document, now, by)
+        version: Values = {"document": document, "applied_at": now, "applied_by": by}
+        pointer: dict[str, Any] = {"Item": _item(f"POLICY#{queue}", "pointer", {"number": stored.number})}
+        if before:
+            pointer |= _unless("#n = :n", {":n": number(before)}) | {"ExpressionAttributeNames": {"#n": "number"}}
+        else:
+            pointer |= _unless("attribute_not_exists(pk)")
+        self._table.put_together(
+            [
+                {"Item": _item(f"POLICY#{queue}", _version(stored.number), version)}
+                | _unless("attribute_not_exists(pk)"),
+                pointer,
+                {"Item": _item("QUEUES", queue, {})},
+            ]
+        )
+        return stored
+
+    def _pointer(self, queue: str) -> int:
+        item = self._table.get(_key(f"POLICY#{queue}", "pointer"))
+        return int(item["number"]["N"]) if item else 0
+
+    def queues(self) -> tuple[str, ...]:
+        """Every queue that has a policy."""
+        found = self._table.query("pk = :pk", {":pk": text("QUEUES")}, ConsistentRead=True)
+        return tuple(item["sk"]["S"] for item in found)
+
+    def effects(self, queue: str) -> tuple[Effect, ...]:
+        """The stored effects of the queue, the oldest first."""
+        found = self._table.query("pk = :pk", {":pk": text(f"EFFECT#{queue}")}, ConsistentRead=True)
+        return tuple(sorted(map(_effect, found), key=lambda e: (e.since, e.alarm, e.boost)))
+
+    def put_effect(self, queue: str, effect: Effect) -> None:
+        """Store an effect; a second write of the same one changes nothing, but that it may say when it ended."""
+        end = effect.end
+        values: Values = {
+            "alarm": effect.alarm,
+            "since": effect.since,
+            "boost": effect.boost,
+            "by": effect.by,
+            "until": effect.until,
+            "ended": effect.ended,
+            "expires_at": None if end == float("inf") else int(max(end, effect.since)) + DAY * KEPT_DAYS,
+        }
+        name = f"{effect.alarm}#{_milliseconds(effect.since)}#{effect.boost}"
+        condition = "attribute_not_exists(pk)" if effect.ended is None else "attribute_not_exists(ended)"
+        try:
+            self._table.put(_item(f"EFFECT#{queue}", name, values), condition)
+        except Conflict:
+            return  # it is there already, and says as much
+
+    def writes(self, job_ids: Iterable[str]) -> Mapping[str, Write]:
+        """What we last meant these jobs to have."""
+        found = self._table.get_many(_key(f"WRITE#{job_id}", "write") for job_id in dict.fromkeys(job_ids))
+        return {write.job_id: write for write in map(_write, found)}
+
+    def put_writes(self, writes: Sequence[Write]) -> None:
+        """Store what we are about to write; the newest of a job is the one kept."""
+        newest = {write.job_id: write for write in sorted(writes, key=lambda write: write.at)}
+        self._table.put_many(map(_intended, newest.values()))
+
+    def record(self, moves: Sequence[RecordedMove]) -> None:
+        """Add lines to their queue's history; the same line twice is one line."""
+        lines = {(item["pk"]["S"], item["sk"]["S"]): item for item in map(_line, moves)}
+        self._table.put_many(lines.values())
+
+    def moves(self, queue: str, since: float, limit: int) -> tuple[RecordedMove, ...]:
+        """The queue's history from then on, the newest first."""
+        found: list[RecordedMove] = []
+        if limit <= 0:
+            return ()
+        values = {":pk": text(f"MOVE#{queue}"), ":since": text(_milliseconds(max(0.0, since)))}
+        for item in self._table.query("pk = :pk AND sk >= :since", values, ScanIndexForward=False, Limit=limit):
+            found.append(_recorded(queue, item))
+            if len(found) == limit:
+                break
+        return tuple(found)
+
+    def stopped(self) -> bool:
+        """Whether `pointsman stop` is in force: then every queue only observes."""
+        return self._table.get(_key("STOP", "stop")) is not None
+
+
+def _key(pk: str, sk: str) -> Item:
+    return {"pk": text(pk), "sk": text(sk)}
+
+
+def _item(pk: str, sk: str, values: Values) -> Item:
+    return {**_key(pk, sk), **attributes(values)}
+
+
+def _unless(condition: str, values: Item | None = None) -> dict[str, Any]:
+    return {"ConditionExpression": condition} | ({"ExpressionAttributeValues": values} if values else {})
+
+
+def _version(number_: int) -> str:
+    return f"v#{number_:08d}"
+
+
+def _milliseconds(moment: float) -> str:
+    return f"{round(moment * 1000):013d}"
+
+
+def _effect(item: Item) -> Effect:
+    return Effect(
+        item["alarm"]["S"],
+        float(item["since"]["N"]),
+        item["boost"]["S"],
+        float(item["by"]["N"]),
+        real(item, "until"),
+        real(item, "ended"),
+    )
+
+
+def _intended(write: Write) -> Item:
+    values: Values = {
+        "submitted": write.submitted,
+        "before": write.before,
+        "after": write.after,
+        "at": write.at,
+        "expires_at": int(write.at) + DAY * KEPT_DAYS,
+    }
+    return _item(f"WRITE#{write.job_id}", "write", values)
+
+
+def _write(item: Item) -> Write:
+    return Write(
+        item["pk"]["S"].removeprefix("WRITE#"),
+        int(item["submitted"]["N"]),
+        int(item["before"]["N"]),
+        int(item["after"]["N"]),
+        float(item["at"]["N"]),
+    )
+
+
+def _line(recorded: RecordedMove) -> Item:
+    move = recorded.move
+    values: Values = {
+        "at": recorded.at,
+        "job": move.job_id,
+        "name": move.job_name,
+        "class": move.job_class,
+        "before": move.before,
+        "after": move.after,
+        "reason": move.reason.value,
+        "sentence": move.sentence,
+        "policy": recorded.policy,
+        "outcome": recorded.outcome,
+        "expires_at": int(recorded.at) + DAY * KEPT_DAYS,
+    }
+    return _item(f"MOVE#{recorded.queue}", f"{_milliseconds(recorded.at)}#{move.job_id}#{move.reason.value}", values)
+
+
+def _recorded(queue: str, item: Item) -> RecordedMove:
+    move = Move(
+        item["job"]["S"],
+        item["name"]["S"],
+        item["class"]["S"],
+        int(item["before"]["N"]),
+        int(item["after"]["N"]),
+        Reason(item["reason"]["S"]),
+        item["sentence"]["S"],
+    )
+    return RecordedMove(queue, float(item["at"]["N"]), move, int(item["policy"]["N"]), item["outcome"]["S"])

@@ -1,0 +1,117 @@
+"""One job as one small item, small because a queue of 100,000 waiting jobs is read through an index of such items.
+
+The state is one attribute, a JSON list whose trailing defaults are left off: botocore spends five times as long on
+an attribute for each field, and DynamoDB charges for each name. Times are kept to the millisecond, as Batch gives
+them, and all but the job's creation (which the index sorts by) as milliseconds after it.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from pointsman.aws.table import Item, number, text
+from pointsman.queues.jobs import Detail, JobRecord, Stage, Status
+
+DAY = 86_400
+ENDED_DAYS, KEPT_DAYS = 7, 90  # until an item expires: a job that has ended, any other
+
+_CODES = {
+    Status.SUBMITTED: "SU",
+    Status.PENDING: "PE",
+    Status.RUNNABLE: "RA",
+    Status.SCHEDULED: "SC",
+    Status.STARTING: "ST",
+    Status.RUNNING: "RU",
+    Status.SUCCEEDED: "OK",
+    Status.FAILED: "FA",
+}
+_STATUSES = {code: status for status, code in _CODES.items()}
+_SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
+_DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
+# The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
+# preemptions, flags. A later release only adds to its end.
+_DEFAULTS: list[Any] = ["", "", 0, None, None, 0, 0, None, None, 0, None, None, 0, 0]
+_FIELDS = len(_DEFAULTS)
+
+
+def key(job_id: str) -> Item:
+    """The key of a job's item."""
+    return {"pk": text(f"JOB#{job_id}")}
+
+
+def encode(record: JobRecord) -> Item:
+    """The item of a record; it is in the index unless the job has ended and been learned from."""
+    created = round(record.created * 1000)
+    detail = record.detail
+    state = [
+        record.name,
+        _CODES[record.status],
+        round(record.at * 1000) - created,
+        detail.share if detail else None,
+        detail.size if detail else None,
+        detail.gpus if detail else 0,
+        detail.priority if detail else 0,
+        dict(detail.tags) if detail and detail.tags else None,
+        record.submitted_priority,
+        record.attempts,
+        _after(created, record.started),
+        _after(created, record.stopped),
+        record.preemptions,
+        _DOUBTFUL * record.doubtful + _FOLDED * record.folded + _FOREIGN * record.foreign,
+    ]
+    while state[-1] == _DEFAULTS[len(state) - 1]:
+        state.pop()
+    ended = record.stage is Stage.ENDED
+    indexed = record.queue != "" and not (ended and record.folded)
+    place = ("q", "s") if indexed else ("queue", "sort")
+    last = record.stopped if ended and record.stopped is not None else record.at
+    return {
+        **key(record.job_id),
+        place[0]: text(record.queue),
+        place[1]: text(f"{_SECTIONS[record.stage]}#{created:013d}"),
+        "st": text(json.dumps(state, ensure_ascii=False, separators=(",", ":"))),
+        "v": number(record.version),
+        "expires_at": number(int(last) + DAY * (ENDED_DAYS if ended else KEPT_DAYS)),
+    }
+
+
+def decode(item: Item, queue: str | None = None) -> JobRecord:
+    """The record of an item; `queue` is the one that the index was asked for, when the item came without."""
+    state = json.loads(item["st"]["S"])
+    state += _DEFAULTS[len(state) :]
+    (name, code, at, share, size, gpus, priority, tags,
+     submitted, attempts, started, stopped, preemptions, flags) = state[:_FIELDS]  # fmt: skip
+    created = int((item.get("s") or item["sort"])["S"][2:])
+    return JobRecord(
+        item["pk"]["S"][4:],
+        (item.get("q") or item["queue"])["S"] if queue is None else queue,
+        name,
+        _STATUSES[code],
+        (created + at) / 1000,
+        created / 1000,
+        attempts,
+        preemptions,
+        None if started is None else (created + started) / 1000,
+        None if stopped is None else (created + stopped) / 1000,
+        None if size is None else Detail(size, gpus, share, priority, tags or {}),
+        submitted,
+        doubtful=bool(flags & _DOUBTFUL),
+        folded=bool(flags & _FOLDED),
+        foreign=bool(flags & _FOREIGN),
+        version=int(item["v"]["N"]),
+    )
+
+
+def rounded(record: JobRecord) -> JobRecord:
+    """The record as it will be read again: its times to the millisecond."""
+    return replace(
+        record,
+        at=round(record.at * 1000) / 1000,
+        created=round(record.created * 1000) / 1000,
+        started=None if record.started is None else round(record.started * 1000) / 1000,
+        stopped=None if record.stopped is None else round(record.stopped * 1000) / 1000,
+    )
+
+
+def _after(created: int, moment: float | None) -> int | None:
+    return None if moment is None else round(moment * 1000) - created

@@ -1,0 +1,122 @@
+"""One table of DynamoDB: reads and conditional writes, paged, whole, and with errors of ours."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pointsman.aws.faults import Translated
+from pointsman.errors import Transient
+
+Item = dict[str, dict[str, Any]]
+Values = Mapping[str, str | float | None]
+
+GET_KEYS = 100  # as many as one BatchGetItem takes
+WRITE_ITEMS = 25  # as many as one BatchWriteItem takes
+ROUNDS = 6  # of one batch: DynamoDB may leave some of it undone, and the client does not repeat that
+FIRST_PAUSE = 0.05  # seconds before the second round, doubled before each of the next
+
+
+class Table:
+    """One table by its name, over a low-level client."""
+
+    def __init__(self, dynamodb: Any, name: str) -> None:
+        """Use this client."""
+        self._dynamodb = dynamodb
+        self.name = name
+
+    def get(self, key: Item) -> Item | None:
+        """The item, read consistently."""
+        with Translated():
+            answer = self._dynamodb.get_item(TableName=self.name, Key=key, ConsistentRead=True)
+        found: Item | None = answer.get("Item")
+        return found
+
+    def put(self, item: Item, condition: str | None = None, values: Item | None = None) -> None:
+        """Store the item whole; raises `Conflict` when the condition does not hold."""
+        request: dict[str, Any] = {"TableName": self.name, "Item": item}
+        if condition is not None:
+            request["ConditionExpression"] = condition
+        if values:
+            request["ExpressionAttributeValues"] = values
+        with Translated():
+            self._dynamodb.put_item(**request)
+
+    def put_together(self, puts: Sequence[Mapping[str, Any]]) -> None:
+        """Store all of the items or none; raises `Conflict` when a condition does not hold."""
+        with Translated():
+            self._dynamodb.transact_write_items(TransactItems=[{"Put": {"TableName": self.name, **p}} for p in puts])
+
+    def query(self, condition: str, values: Item, **options: Any) -> Iterator[Item]:
+        """Every item that the condition on the keys selects, page after page."""
+        request = {
+            "TableName": self.name,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+            **options,
+        }
+        while True:
+            with Translated():
+                answer = self._dynamodb.query(**request)
+            yield from answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def get_many(self, keys: Iterable[Item]) -> Iterator[Item]:
+        """The items of these keys that there are, read consistently, in no order; no key may come twice."""
+        for chunk in _chunks(list(keys), GET_KEYS):
+            asked: dict[str, Any] = {self.name: {"Keys": chunk, "ConsistentRead": True}}
+            for round_ in _rounds():
+                with Translated():
+                    answer = self._dynamodb.batch_get_item(RequestItems=asked)
+                yield from answer["Responses"].get(self.name, ())
+                asked = answer.get("UnprocessedKeys") or {}
+                if not asked:
+                    break
+                _pause(round_)
+
+    def put_many(self, items: Iterable[Item]) -> None:
+        """Store the items, each by itself; no key may come twice."""
+        for chunk in _chunks(list(items), WRITE_ITEMS):
+            asked: dict[str, Any] = {self.name: [{"PutRequest": {"Item": item}} for item in chunk]}
+            for round_ in _rounds():
+                with Translated():
+                    answer = self._dynamodb.batch_write_item(RequestItems=asked)
+                asked = answer.get("UnprocessedItems") or {}
+                if not asked:
+                    break
+                _pause(round_)
+
+
+def _chunks(whole: list[Item], size: int) -> Iterator[list[Item]]:
+    return (whole[start : start + size] for start in range(0, len(whole), size))
+
+
+def _rounds() -> Iterator[int]:
+    yield from range(ROUNDS)
+    raise Transient("DynamoDB left a part of the batch undone, again and again")
+
+
+def _pause(round_: int) -> None:
+    if round_ < ROUNDS - 1:
+        time.sleep(FIRST_PAUSE * 2**round_)
+
+
+def text(value: str) -> dict[str, Any]:
+    """An attribute of text."""
+    return {"S": value}
+
+
+def number(value: float) -> dict[str, Any]:
+    """An attribute that is a number, exact."""
+    return {"N": repr(value)}
+
+
+def attributes(values: Values) -> Item:
+    """Texts and numbers as attributes; what is None is left out."""
+    return {k: text(v) if isinstance(v, str) else number(v) for k, v in values.items() if v is not None}
+
+
+def real(item: Item, name: str) -> float | None:
+    """The number of this name, None when the item has none."""
+    return float(item[name]["N"]) if name in item else None

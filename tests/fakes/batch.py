@@ -1,0 +1,122 @@
+"""Batch in memory: queues and jobs as a test puts them there; nothing moves by itself."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pointsman.errors import Gone
+from pointsman.ports import Clock, JobPage, QueueDescription, QueueKind, Snapshot
+from pointsman.queues.jobs import Detail, Sighting, Stage, Status
+from tests.fakes.faults import Faulty, can_fail
+
+
+class FakeBatchQueues(Faulty):
+    """`priorities` has every priority that was set, in order; `described` every job that was described."""
+
+    def __init__(self, clock: Clock, *, page_size: int = 100) -> None:
+        super().__init__()
+        self._clock = clock
+        self._page_size = page_size
+        self.queues: dict[str, QueueDescription] = {}
+        self.jobs: dict[str, Sighting] = {}
+        self.priorities: list[tuple[str, int]] = []
+        self.described: list[str] = []
+
+    def add_queue(
+        self,
+        name: str,
+        capacity: int = 8,
+        kind: QueueKind = QueueKind.FAIR_SHARE,
+        shares: tuple[str, ...] = (),
+        *,
+        enabled: bool = True,
+    ) -> QueueDescription:
+        """A queue, or another description of one."""
+        arn = f"arn:aws:batch:eu-west-1:123456789012:job-queue/{name}"
+        self.queues[name] = QueueDescription(name, arn, kind, capacity, shares, enabled)
+        return self.queues[name]
+
+    def add_job(
+        self,
+        job_id: str,
+        queue: str,
+        status: Status = Status.RUNNABLE,
+        *,
+        name: str = "",
+        size: int = 1,
+        gpus: int | None = None,
+        share: str | None = "all",
+        priority: int = 0,
+        tags: Mapping[str, str] | None = None,
+        created: float | None = None,
+        started: float | None = None,
+    ) -> Sighting:
+        """A job as Batch has it now, its detail included."""
+        now = self._clock.now()
+        self.jobs[job_id] = Sighting(
+            job_id=job_id,
+            status=status,
+            at=now,
+            queue=queue,
+            name=name or job_id,
+            created=now if created is None else created,
+            started=now if started is None and status is Status.RUNNING else started,
+            detail=Detail(size, size if gpus is None else gpus, share, priority, dict(tags or {})),
+        )
+        return self.jobs[job_id]
+
+    def move_job(self, job_id: str, status: Status) -> Sighting:
+        """Put the job in this status now; RUNNING starts it, an end stops it."""
+        job, now = self.jobs[job_id], self._clock.now()
+        started = None if status.stage is Stage.WAITING else now if status is Status.RUNNING else job.started
+        stopped = now if status.stage is Stage.ENDED else None
+        self.jobs[job_id] = replace(job, status=status, at=now, started=started, stopped=stopped)
+        return self.jobs[job_id]
+
+    @can_fail
+    def describe_queue(self, name: str) -> QueueDescription:
+        if name not in self.queues:
+            raise Gone(f"there is no job queue {name}")
+        return self.queues[name]
+
+    @can_fail
+    def snapshot(self, name: str) -> Snapshot:
+        if name not in self.queues:
+            raise Gone(f"there is no job queue {name}")
+        ordered = self.queues[name].kind in (QueueKind.FAIR_SHARE, QueueKind.QUOTA_SHARE)
+        waiting = [j for j in self.jobs.values() if j.queue == name and j.status is Status.RUNNABLE]
+        waiting.sort(key=lambda j: (-_detail(j).priority if ordered else 0, j.created, j.job_id))
+        busy = [j for j in self.jobs.values() if j.queue == name and j.status.stage is Stage.BUSY]
+        front = tuple(j.job_id for j in waiting[:100])
+        return Snapshot(front, sum(_detail(j).size for j in busy), self._clock.now())
+
+    @can_fail
+    def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:
+        if name not in self.queues:
+            raise Gone(f"there is no job queue {name}")
+        jobs = [j for j in self.jobs.values() if j.queue == name and j.status is status]
+        jobs.sort(key=lambda j: (-j.created, j.job_id))
+        start = int(token or 0)
+        end = start + self._page_size
+        # A listing has neither attempts nor preemptions, and no detail.
+        page = (replace(j, at=self._clock.now(), attempts=0, preemptions=0, detail=None) for j in jobs[start:end])
+        return JobPage(tuple(page), str(end) if end < len(jobs) else None)
+
+    @can_fail
+    def describe_job(self, job_id: str) -> Sighting:
+        self.described.append(job_id)
+        if job_id not in self.jobs:
+            raise Gone(f"there is no job {job_id}")
+        return replace(self.jobs[job_id], at=self._clock.now())
+
+    @can_fail
+    def set_priority(self, job_id: str, priority: int) -> None:
+        job = self.jobs.get(job_id)
+        if job is None or job.status.stage is Stage.ENDED:
+            raise Gone(f"there is no job {job_id} whose priority can be set")
+        self.jobs[job_id] = replace(job, detail=replace(_detail(job), priority=priority))
+        self.priorities.append((job_id, priority))
+
+
+def _detail(job: Sighting) -> Detail:
+    assert job.detail is not None
+    return job.detail

@@ -1,0 +1,73 @@
+"""The control table in memory."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pointsman.ports import RecordedMove, StoredPolicy, Write
+from pointsman.queues.effects import Effect
+from tests.fakes.faults import Faulty, can_fail
+
+
+class FakeControl(Faulty):
+    """Policies with every version, effects, writes, the history of moves, and the stop switch (`stop`, `resume`)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.policies: dict[str, list[StoredPolicy]] = {}
+        self._effects: dict[str, dict[tuple[str, float, str], Effect]] = {}
+        self._writes: dict[str, Write] = {}
+        self._moves: dict[tuple[str, int, str, str], RecordedMove] = {}
+        self._stopped = False
+
+    @can_fail
+    def policy(self, queue: str) -> StoredPolicy | None:
+        return self.policies[queue][-1] if queue in self.policies else None
+
+    @can_fail
+    def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
+        versions = self.policies.setdefault(queue, [])
+        versions.append(StoredPolicy(queue, len(versions) + 1, document, now, by))
+        return versions[-1]
+
+    @can_fail
+    def queues(self) -> tuple[str, ...]:
+        return tuple(sorted(self.policies))
+
+    @can_fail
+    def effects(self, queue: str) -> tuple[Effect, ...]:
+        return tuple(sorted(self._effects.get(queue, {}).values(), key=lambda e: (e.since, e.alarm, e.boost)))
+
+    @can_fail
+    def put_effect(self, queue: str, effect: Effect) -> None:
+        stored = self._effects.setdefault(queue, {})
+        key = (effect.alarm, effect.since, effect.boost)
+        if key not in stored or (stored[key].ended is None and effect.ended is not None):
+            stored[key] = replace(effect)
+
+    @can_fail
+    def writes(self, job_ids: Iterable[str]) -> Mapping[str, Write]:
+        return {job_id: self._writes[job_id] for job_id in job_ids if job_id in self._writes}
+
+    @can_fail
+    def put_writes(self, writes: Sequence[Write]) -> None:
+        self._writes |= {write.job_id: write for write in sorted(writes, key=lambda write: write.at)}
+
+    @can_fail
+    def record(self, moves: Sequence[RecordedMove]) -> None:
+        for line in moves:
+            self._moves[line.queue, round(line.at * 1000), line.move.job_id, line.move.reason.value] = line
+
+    @can_fail
+    def moves(self, queue: str, since: float, limit: int) -> tuple[RecordedMove, ...]:
+        newest = sorted(self._moves.items(), reverse=True)
+        return tuple(line for _, line in newest if line.queue == queue and line.at >= since)[: max(0, limit)]
+
+    @can_fail
+    def stopped(self) -> bool:
+        return self._stopped
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def resume(self) -> None:
+        self._stopped = False
