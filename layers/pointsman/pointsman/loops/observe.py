@@ -23,11 +23,12 @@ from pointsman.ports import (
     Sweep,
     Write,
 )
-from pointsman.queues.decide import STANDBY, QueueView
+from pointsman.queues.decide import QueueView
 from pointsman.queues.effects import Effect, effects_of
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Stage, Status, merge
 from pointsman.queues.policy import Policy
+from pointsman.queues.standby import LOWEST
 
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
 SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious
@@ -271,7 +272,7 @@ def _contradictions(
         if row.at >= snapshot.at - 1:
             continue
         waits = row.stage is Stage.WAITING
-        expected = whole or priorities.get(row.job_id, 0) >= STANDBY
+        expected = whole or priorities.get(row.job_id, 0) >= LOWEST
         if waits is not (row.job_id in front) and (expected or not waits):
             doubts.add(row.job_id)
     return doubts

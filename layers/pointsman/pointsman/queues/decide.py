@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import BusyJob, WaitingJob
+from pointsman.queues.moves import FRONT, Hold, Plan, blame, moves_of
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Candidate, Lines, Ranks
-from pointsman.queues.reasons import Idle, Move, Reason, hours, named
+from pointsman.queues.reasons import Idle, Move
+from pointsman.queues.standby import STANDBY_SIZE, stand_by
 
-FRONT, RESERVED, STANDBY = 4999, 4998, 4997
-STANDBY_JOBS = 30  # more writes beyond this gained nothing on the public traces
-STANDBY_SIZE = 1  # a standby job fits whatever is freed, so it never blocks the queue
 LEAST_GAP = 30.0  # seconds between two passes of one queue
 POLL = 60.0  # seconds to the next look at a queue that has work, when no event wakes it
 IDLE_POLL = 300.0  # the same for a queue without any
@@ -45,19 +44,10 @@ class QueueView:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """The reservation of this pass: the job waits for `until`; `spare` instances will still be free then."""
-
-    job: WaitingJob
-    until: float
-    spare: int
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
     """What one pass wants: moves in the order in which to write them, and what follows from them.
 
-    `order` are the jobs meant to start first, in order; `idle` says why instances stay free.
+    `hold` is the job for which freed capacity is held; `idle` says why instances stay free.
     """
 
     queue: str
@@ -72,23 +62,36 @@ class Decision:
 def decide(view: QueueView, policy: Policy) -> Decision:
     """What to move in a fair-share queue now; a pure function of its arguments.
 
-    A queue that cannot be moved (FIFO, container) and a policy in no share of the queue give a decision without moves.
+    A queue in which nothing can be moved (FIFO, container) gives a decision without moves.
     """
     ranks = ranks_at(policy, view.effects, view.now)
-    hold = reserve(view, policy, ranks) if view.movable else None
-    front = fill(view, ranks, hold) if view.movable else []
-    chosen = {c.job.job_id for c, _ in front} | ({hold.job.job_id} if hold else set())
-    standby = [] if hold or not view.movable else stand_by(view, ranks, chosen)
-    moves = _moves(view, ranks, hold, front, standby) if view.movable else ()
+    plan = plan_for(view, policy, ranks)
+    moves = moves_of(tuple(view.waiting), plan, view.now) if view.movable else ()
+    if active := tuple(effect for effect in view.effects if effect.active(view.now)):
+        calm = plan_for(view, policy, ranks_at(policy, (), view.now))
+        moves = blame(moves, moves_of(tuple(view.waiting), calm, view.now), active)
     return Decision(
         queue=view.queue,
         at=view.now,
         moves=moves,
-        hold=hold,
-        idle=_idle(view, hold, sum(c.job.size for c, _ in front)),
-        backfills=sum(m.reason is Reason.BACKFILL for m in moves),
+        hold=plan.hold,
+        idle=_idle(view, plan),
+        backfills=sum(1 for candidate, passed in plan.front if passed and candidate.job.priority != FRONT),
         next_wake=_next_wake(view, policy, ranks),
     )
+
+
+def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
+    """What should start next; nothing where nothing can be moved."""
+    if not view.movable:
+        return Plan()
+    hold = reserve(view, policy, ranks)
+    front = fill(view, ranks, hold)
+    if hold:
+        return Plan(tuple(front), hold)
+    chosen = {candidate.job.job_id for candidate, _ in front}
+    small = [job for job in _ours(view, None) if job.size <= STANDBY_SIZE and job.job_id not in chosen]
+    return Plan(tuple(front), None, stand_by(small, ranks, view.history, view.now))
 
 
 def ranks_at(policy: Policy, effects: Iterable[Effect], now: float) -> Ranks:
@@ -167,87 +170,15 @@ def _ours(view: QueueView, hold: Hold | None) -> list[WaitingJob]:
     return [job for job in view.waiting if not job.foreign and job.job_id != held]
 
 
-def stand_by(view: QueueView, ranks: Ranks, chosen: set[str]) -> list[WaitingJob]:
-    """The standby list: those who are on it stay until they start, vacancies go to the best ranked small jobs."""
-    small = [j for j in _ours(view, None) if j.size <= STANDBY_SIZE and j.job_id not in chosen]
-    standing = [j for j in small if j.priority == STANDBY]
-    lines = Lines((j for j in small if j.priority != STANDBY), ranks, view.history, view.now)
-    for candidate in lines:
-        if len(standing) >= STANDBY_JOBS:
-            break
-        standing.append(candidate.job)
-        lines.take()
-    return standing
-
-
-def _moves(
-    view: QueueView,
-    ranks: Ranks,
-    hold: Hold | None,
-    front: Sequence[tuple[Candidate, Candidate | None]],
-    standby: Sequence[WaitingJob],
-) -> tuple[Move, ...]:
-    """The writes of this pass: what blocks is returned first, then the held place, the front, the standby list."""
-    wanted: dict[str, Move] = {}
-    if hold:
-        wanted[hold.job.job_id] = _move(hold.job, RESERVED, Reason.RESERVED, _reserved(hold, view))
-    for candidate, passed in front:
-        job = candidate.job
-        if hold is None and job.priority == STANDBY:
-            wanted[job.job_id] = _move(job, STANDBY, Reason.STANDBY, "")
-            continue
-        reason = Reason.OVERDUE if candidate.overdue else Reason.BACKFILL if passed else Reason.FRONT
-        wanted[job.job_id] = _move(job, FRONT, reason, _lifted(candidate, passed, hold, ranks, view))
-    for job in standby:
-        text = f"{named(job)} takes the next instance that is freed between passes."
-        wanted[job.job_id] = _move(job, STANDBY, Reason.STANDBY, text)
-    returned = [
-        _move(job, job.submitted_priority, Reason.RETURNED, _returned(job))
-        for job in view.waiting
-        if job.job_id not in wanted
-        and not job.foreign
-        and job.priority != job.submitted_priority
-        and not (hold and job.priority == STANDBY)
-    ]
-    return tuple(m for m in (*returned, *wanted.values()) if m.before != m.after)
-
-
-def _move(job: WaitingJob, after: int, reason: Reason, sentence: str) -> Move:
-    return Move(job.job_id, job.name, job.kind.job_class, job.priority, after, reason, sentence)
-
-
-def _reserved(hold: Hold, view: QueueView) -> str:
-    waited = hours(view.now - hold.job.submitted)
-    when = "no known time" if hold.until == float("inf") else f"about {hours(hold.until - view.now)} from now"
-    return f"{named(hold.job)} has waited {waited}; what is freed is held for it, it is expected to fit {when}."
-
-
-def _lifted(candidate: Candidate, passed: Candidate | None, hold: Hold | None, ranks: Ranks, view: QueueView) -> str:
-    job, start = candidate.job, ranks.head_starts[candidate.job.kind.job_class]
-    boost = next((e for e in view.effects if e.active(view.now) and e.boost == job.kind.job_class), None)
-    why = f" (head start {hours(start)}, raised by alarm {boost.alarm})" if boost else ""
-    if candidate.overdue:
-        return f"{named(job)} has waited {hours(view.now - job.submitted)}, past its limit; it goes first{why}."
-    if hold and (passed is None or passed.order > candidate.order):
-        return f"{named(job)} fits beside or ends before the place held for {named(hold.job)}{why}."
-    if passed:
-        return f"{named(job)} fits what is free; {named(passed.job)} ranks before it and does not fit{why}."
-    return f"{named(job)} ranks first and fits what is free{why}."
-
-
-def _returned(job: WaitingJob) -> str:
-    return f"{named(job)} no longer fits what is free, or others rank before it; it goes back to its own place."
-
-
-def _idle(view: QueueView, hold: Hold | None, taken: int) -> tuple[tuple[Idle, int], ...]:
-    left = view.free - taken
+def _idle(view: QueueView, plan: Plan) -> tuple[tuple[Idle, int], ...]:
+    left = view.free - sum(candidate.job.size for candidate, _ in plan.front)
     if left <= 0:
         return ()
     if not view.waiting:
         return ((Idle.NO_WORK, left),)
     if not view.movable:
         return ((Idle.NOT_RULED, left),)
-    held = hold is not None and any(job.size <= left for job in _ours(view, hold))
+    held = plan.hold is not None and any(job.size <= left for job in _ours(view, plan.hold))
     return ((Idle.RESERVATION if held else Idle.NOTHING_FITS, left),)
 
 

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from itertools import islice
 from math import log2
 
-from pointsman.queues.decide import FRONT, RESERVED, STANDBY, Decision, QueueView, ranks_at
+from pointsman.queues.decide import Decision, QueueView, ranks_at
 from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.moves import FRONT
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Candidate, Lines
 from pointsman.queues.reasons import hours, named
+from pointsman.queues.standby import stands_by
 
 AHEAD_SHOWN = 5
 
@@ -75,7 +77,7 @@ def _holds(view: QueueView, decision: Decision, job: WaitingJob) -> str:
         return "It is lifted to the front and starts as soon as Batch sees that it fits."
     if hold and job.size <= view.free:
         return f"It would fit, but the place is held for {named(hold.job)}, which has waited longer than allowed."
-    if job.priority in (STANDBY, RESERVED):
+    if stands_by(job):
         return "It takes the next instance that is freed."
     if job.size > view.free:
         return f"It does not fit: it asks for {job.size} instances, {view.free} of {view.capacity} are free."

@@ -15,6 +15,8 @@ from math import log2
 from pointsman.queues.estimates import History, Kind
 from pointsman.queues.jobs import WaitingJob
 
+_OVERDUE = 1e12  # seconds: ahead of everything that is not overdue
+
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
@@ -23,6 +25,18 @@ class Ranks:
     head_starts: Mapping[str, float]
     limits: Mapping[str, float]
     spread: float
+
+    def candidate(self, job: WaitingJob, expected: float, now: float) -> "Candidate":
+        """The job with its score; `expected` is its run time in seconds."""
+        name = job.kind.job_class
+        gpu_hours = expected * job.gpus / 3600
+        score = job.submitted - self.head_starts[name] + self.spread * log2(1 + gpu_hours)
+        return Candidate(overdue=now - job.submitted > self.limits[name], score=score, job=job, expected=expected)
+
+    @staticmethod
+    def effective(candidate: "Candidate") -> float:
+        """The score as one number that also puts the overdue first."""
+        return candidate.score - (_OVERDUE if candidate.overdue else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +77,12 @@ class Lines:
         job = next(self._rest[kind], None)
         if job is None:
             return
-        candidate = self._candidate(job, self._expected[kind])
+        candidate = self._ranks.candidate(job, self._expected[kind], self._now)
         entry = (candidate.order, candidate)
         if push:
             heappush(self._heap, entry)
         else:
             self._heap.append(entry)
-
-    def _candidate(self, job: WaitingJob, expected: float) -> Candidate:
-        name = job.kind.job_class
-        gpu_hours = expected * job.gpus / 3600
-        score = job.submitted - self._ranks.head_starts[name] + self._ranks.spread * log2(1 + gpu_hours)
-        overdue = self._now - job.submitted > self._ranks.limits[name]
-        return Candidate(overdue=overdue, score=score, job=job, expected=expected)
 
     def __iter__(self) -> Iterator[Candidate]:
         """Candidates in order; `take` or `close` the line of each before asking for the next."""

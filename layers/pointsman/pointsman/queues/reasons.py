@@ -11,6 +11,7 @@ class Reason(StrEnum):
 
     FRONT = "front"
     OVERDUE = "overdue"
+    BOOSTED = "boosted"
     BACKFILL = "backfill"
     RESERVED = "reserved"
     STANDBY = "standby"

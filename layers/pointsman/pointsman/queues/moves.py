@@ -1,0 +1,100 @@
+"""From what should start to the writes that bring it about, each with the sentence that an operator reads."""
+
+from dataclasses import dataclass, replace
+
+from pointsman.queues.effects import Effect
+from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.ranking import Candidate
+from pointsman.queues.reasons import Move, Reason, hours, named
+from pointsman.queues.standby import stands_by
+
+FRONT, RESERVED = 4999, 4998
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """The reservation of this pass: the job waits for `until`; `spare` instances will still be free then."""
+
+    job: WaitingJob
+    until: float
+    spare: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What should start next: the front with what each of it passes, the held place, and the standby list."""
+
+    front: tuple[tuple[Candidate, Candidate | None], ...] = ()
+    hold: Hold | None = None
+    standby: tuple[tuple[WaitingJob, int], ...] = ()
+
+
+def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[Move, ...]:
+    """The writes of a pass, in order: what blocks is returned first, then the held place, the front, the standby list.
+
+    While a place is held the standby list is left as it stands: Batch reaches nobody behind the held job.
+    """
+    wanted: dict[str, Move] = {}
+    hold = plan.hold
+    if hold:
+        wanted[hold.job.job_id] = _move(hold.job, RESERVED, Reason.RESERVED, _reserved(hold, now))
+    for candidate, passed in plan.front:
+        job = candidate.job
+        if hold is None and stands_by(job):
+            wanted[job.job_id] = _move(job, job.priority, Reason.STANDBY, "")  # first in the queue already
+            continue
+        reason = Reason.OVERDUE if candidate.overdue else Reason.BACKFILL if passed else Reason.FRONT
+        wanted[job.job_id] = _move(job, FRONT, reason, _lifted(candidate, passed, hold, now))
+    for job, number in plan.standby:
+        text = f"{named(job)} takes the next instance that is freed between passes."
+        wanted[job.job_id] = _move(job, number, Reason.STANDBY, text)
+    returned = [
+        _move(job, job.submitted_priority, Reason.RETURNED, _returned(job))
+        for job in waiting
+        if job.job_id not in wanted
+        and not job.foreign
+        and job.priority != job.submitted_priority
+        and not (hold and stands_by(job))
+    ]
+    return tuple(move for move in (*returned, *wanted.values()) if move.before != move.after)
+
+
+def blame(moves: tuple[Move, ...], calm: tuple[Move, ...], effects: tuple[Effect, ...]) -> tuple[Move, ...]:
+    """Name the alarm in moves that would be lower, or not be, without it; `calm` are the moves without effects."""
+    by_class = {effect.boost: effect for effect in effects}
+    without = {move.job_id: move.after for move in calm}
+    return tuple(
+        replace(move, reason=Reason.BOOSTED, sentence=f"{move.sentence} {_boost(by_class[move.job_class])}")
+        if move.job_class in by_class and move.after > without.get(move.job_id, move.before)
+        else move
+        for move in moves
+    )
+
+
+def _boost(effect: Effect) -> str:
+    return f"Alarm {effect.alarm} gives {effect.boost} {hours(effect.by)} more head start."
+
+
+def _move(job: WaitingJob, after: int, reason: Reason, sentence: str) -> Move:
+    return Move(job.job_id, job.name, job.kind.job_class, job.priority, after, reason, sentence)
+
+
+def _reserved(hold: Hold, now: float) -> str:
+    when = "at no known time" if hold.until == float("inf") else f"about {hours(hold.until - now)} from now"
+    waited = hours(now - hold.job.submitted)
+    return f"{named(hold.job)} has waited {waited}; what is freed is held for it, it is expected to fit {when}."
+
+
+def _lifted(candidate: Candidate, passed: Candidate | None, hold: Hold | None, now: float) -> str:
+    job = candidate.job
+    if candidate.overdue:
+        return f"{named(job)} has waited {hours(now - job.submitted)}, past its limit: it goes first."
+    if passed:
+        return f"{named(job)} fits what is free; {named(passed.job)} ranks before it and does not."
+    if hold:
+        return f"{named(job)} fits beside the place held for {named(hold.job)}, or is expected to end before it."
+    return f"{named(job)} ranks first and fits what is free."
+
+
+def _returned(job: WaitingJob) -> str:
+    return f"{named(job)} no longer fits what is free, or others rank before it: it goes back to its own place."
