@@ -27,13 +27,13 @@ define environment
 	@echo "Setting up $(1) from $(2)"
 	@rm -rf $(1)
 	@$(PYTHON) -m venv $(1)
-	@$(1)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement $(2)
+	@$(1)/bin/python -m pip install -qq --no-deps --require-hashes --requirement $(2)
 	@$(1)/bin/python -m pip check --quiet
 endef
 
 $(DEV_STAMP): requirements/dev.txt pyproject.toml
 	$(call environment,.venv,requirements/dev.txt)
-	@$(BIN)/python -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(SAM_STAMP): requirements/sam.txt
