@@ -2,7 +2,7 @@
 
 The state is one attribute, a JSON list whose trailing defaults are left off: botocore spends five times as long on
 an attribute for each field, and DynamoDB charges for each name. Times are kept to the millisecond, as Batch gives
-them, and all but the job's creation (which the index sorts by) as milliseconds after it.
+them: the job's creation (which the index sorts by) in full, `at` as milliseconds after that, the others after `at`.
 """
 
 import json
@@ -15,22 +15,22 @@ from pointsman.queues.jobs import Detail, JobRecord, Stage, Status
 DAY = 86_400
 ENDED_DAYS, KEPT_DAYS = 7, 90  # until an item expires: a job that has ended, any other
 
-_CODES = {
-    Status.SUBMITTED: "SU",
-    Status.PENDING: "PE",
-    Status.RUNNABLE: "RA",
-    Status.SCHEDULED: "SC",
-    Status.STARTING: "ST",
-    Status.RUNNING: "RU",
-    Status.SUCCEEDED: "OK",
-    Status.FAILED: "FA",
-}
-_STATUSES = {code: status for status, code in _CODES.items()}
+_STATUSES = (
+    Status.SUBMITTED,
+    Status.PENDING,
+    Status.RUNNABLE,
+    Status.SCHEDULED,
+    Status.STARTING,
+    Status.RUNNING,
+    Status.SUCCEEDED,
+    Status.FAILED,
+)  # by their number in an item
+_NUMBERS = {status: number_ for number_, status in enumerate(_STATUSES)}
 _SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
 _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
 # preemptions, flags. A later release only adds to its end.
-_DEFAULTS: list[Any] = ["", "", 0, None, None, 0, 0, None, None, 0, None, None, 0, 0]
+_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0]
 _FIELDS = len(_DEFAULTS)
 
 
@@ -41,12 +41,12 @@ def key(job_id: str) -> Item:
 
 def encode(record: JobRecord) -> Item:
     """The item of a record; it is in the index unless the job has ended and been learned from."""
-    created = round(record.created * 1000)
+    created, at = round(record.created * 1000), round(record.at * 1000)
     detail = record.detail
     state = [
         record.name,
-        _CODES[record.status],
-        round(record.at * 1000) - created,
+        _NUMBERS[record.status],
+        at - created,
         detail.share if detail else None,
         detail.size if detail else None,
         detail.gpus if detail else 0,
@@ -54,12 +54,12 @@ def encode(record: JobRecord) -> Item:
         dict(detail.tags) if detail and detail.tags else None,
         record.submitted_priority,
         record.attempts,
-        _after(created, record.started),
-        _after(created, record.stopped),
+        _after(at, record.started),
+        _after(at, record.stopped),
         record.preemptions,
         _DOUBTFUL * record.doubtful + _FOLDED * record.folded + _FOREIGN * record.foreign,
     ]
-    while state[-1] == _DEFAULTS[len(state) - 1]:
+    while state and state[-1] == _DEFAULTS[len(state) - 1]:
         state.pop()
     ended = record.stage is Stage.ENDED
     indexed = record.queue != "" and not (ended and record.folded)
@@ -79,20 +79,21 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
     """The record of an item; `queue` is the one that the index was asked for, when the item came without."""
     state = json.loads(item["st"]["S"])
     state += _DEFAULTS[len(state) :]
-    (name, code, at, share, size, gpus, priority, tags,
+    (name, number_, after, share, size, gpus, priority, tags,
      submitted, attempts, started, stopped, preemptions, flags) = state[:_FIELDS]  # fmt: skip
     created = int((item.get("s") or item["sort"])["S"][2:])
+    at = created + after
     return JobRecord(
         item["pk"]["S"][4:],
         (item.get("q") or item["queue"])["S"] if queue is None else queue,
         name,
-        _STATUSES[code],
-        (created + at) / 1000,
+        _STATUSES[number_],
+        at / 1000,
         created / 1000,
         attempts,
         preemptions,
-        None if started is None else (created + started) / 1000,
-        None if stopped is None else (created + stopped) / 1000,
+        None if started is None else (at + started) / 1000,
+        None if stopped is None else (at + stopped) / 1000,
         None if size is None else Detail(size, gpus, share, priority, tags or {}),
         submitted,
         doubtful=bool(flags & _DOUBTFUL),
@@ -113,5 +114,5 @@ def rounded(record: JobRecord) -> JobRecord:
     )
 
 
-def _after(created: int, moment: float | None) -> int | None:
-    return None if moment is None else round(moment * 1000) - created
+def _after(at: int, moment: float | None) -> int | None:
+    return None if moment is None else round(moment * 1000) - at

@@ -12,7 +12,7 @@ Values = Mapping[str, str | float | None]
 
 GET_KEYS = 100  # as many as one BatchGetItem takes
 WRITE_ITEMS = 25  # as many as one BatchWriteItem takes
-ROUNDS = 6  # of one batch: DynamoDB may leave some of it undone, and the client does not repeat that
+ROUNDS = 5  # of one batch: DynamoDB may leave some of it undone, and the client does not repeat that
 FIRST_PAUSE = 0.05  # seconds before the second round, doubled before each of the next
 
 
