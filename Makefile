@@ -11,6 +11,7 @@ BIN := .venv/bin
 SAM := .venv-sam/bin/sam
 UV := .venv-pin/bin/uv
 DEV_STAMP := .venv/.installed
+DEV_PINS := .venv/.pinned
 SAM_STAMP := .venv-sam/.installed
 PIN_STAMP := .venv-pin/.installed
 
@@ -31,8 +32,11 @@ define environment
 	@$(1)/bin/python -m pip check --quiet
 endef
 
-$(DEV_STAMP): requirements/dev.txt pyproject.toml
+$(DEV_PINS): requirements/dev.txt
 	$(call environment,.venv,requirements/dev.txt)
+	@touch $@
+
+$(DEV_STAMP): $(DEV_PINS) pyproject.toml
 	@$(BIN)/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
