@@ -28,6 +28,7 @@ class PowertoolsLog:
             "decided",
             extra={
                 "queue": decision.queue,
+                "at": decision.at,
                 "mode": report.mode,
                 "policy": report.policy,
                 "capacity": view.capacity,

@@ -10,7 +10,7 @@ from pointsman.aws.batch import AwsBatchQueues
 from pointsman.aws.clients import Clients
 from pointsman.aws.control_table import DynamoControl
 from pointsman.aws.instance_types import Ec2InstanceTypes
-from pointsman.aws.jobs_table import DynamoJobTable
+from pointsman.aws.job_table import DynamoJobTable
 from pointsman.aws.messages import SqsDeadLetters, SqsWakes
 from pointsman.decision_log import PowertoolsLog
 from pointsman.loops.inspect import Inspector

@@ -29,7 +29,7 @@ from pointsman.queues.decide import LEAST_GAP, POLL, Decision, decide
 from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.reasons import Move
 
-LEASE = 120.0  # seconds; longer than the function may run
+LEASE = 150.0  # seconds; longer than the function may run
 
 
 class Outcome(StrEnum):

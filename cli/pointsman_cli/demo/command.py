@@ -1,0 +1,96 @@
+"""`pointsman demo`: see it work, with no AWS account."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from pointsman.errors import UserMistake
+from pointsman_cli.demo.day import Progress as Report
+from pointsman_cli.demo.day import baseline, play
+from pointsman_cli.demo.report import say, summary
+from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, Scenario, demo_day, trace_slice
+
+
+class Multiple(click.ParamType):
+    """How often each event is delivered: `0%`, `100%`, `300%`, or a factor."""
+
+    name = "percentage"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """As a factor."""
+        try:
+            text = str(value)
+            factor = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        except ValueError:
+            self.fail(f"{value!r} is not a percentage; write 0%, 100% or 300%", param, ctx)
+        if not 0 <= factor <= 10:
+            self.fail(f"{value} is not between 0% and 1000%", param, ctx)
+        return factor
+
+
+@click.command()
+@click.option("--seed", type=int, default=DEMO_SEED, show_default=True, help="Of the generated day and of every fault.")
+@click.option("--capacity", type=click.IntRange(1), help="One-GPU instances in the pool.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Play a slice of a real trace (CSV) instead.")
+@click.option("--window", help="Of the trace: A:B, seconds of submit_s, A <= submit_s < B.")
+@click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "policy.yaml",
+              help="The queue's policy; examples/policy.yaml by default.")  # fmt: skip
+@click.option("--events", type=Multiple(), default="100%", show_default=True,
+              help="How often each event is delivered: 0% loses all, 300% sends each three times.")  # fmt: skip
+@click.option("--template", type=click.Path(path_type=Path, exists=True), default=ROOT / "template.yaml",
+              help="The SAM template to deploy; template.yaml by default.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def demo(
+    seed: int,
+    capacity: int | None,
+    trace: Path | None,
+    window: str | None,
+    policy: Path,
+    events: float,
+    template: Path,
+    as_json: bool,
+) -> None:
+    """Play a day of a busy queue: under FIFO, and under Pointsman's own handlers on the embedded AWS.
+
+    Exits with 1 when the wiring check finds an event that reached no target, or when a job was lost or ran twice.
+    """
+    if trace is None:
+        if window is not None:
+            raise click.UsageError("--window belongs to --trace")
+        scenario = demo_day(seed, capacity, policy, events, template)
+    else:
+        if window is None or capacity is None:
+            raise click.UsageError("--trace needs --window A:B and --capacity N")
+        scenario = trace_slice(trace, window, capacity, seed, policy, events, template)
+    if not scenario.jobs:
+        raise UserMistake("no job fits the capacity", place="--capacity", remedy="raise it")
+    with _progress(scenario) as tell:
+        runs = [baseline(scenario, "FIFO", skip=False), baseline(scenario, "FIFO that skips", skip=True)]
+        runs.append(play(scenario, tell))
+    facts = summary(scenario, runs)
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        say(Console(), facts)
+    end = facts["end_state"]
+    if facts["wiring"]["faults"] or end["lost"] or end["run_twice"] or end["handler_failures"]:
+        raise SystemExit(1)
+
+
+@contextmanager
+def _progress(scenario: Scenario) -> Iterator[Report]:
+    """A bar on a terminal's standard error; nothing where there is none."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} jobs"),
+               TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("playing", total=len(scenario.jobs))
+
+        def tell(seconds: float, ended: int) -> None:
+            bar.update(task, completed=ended, description=f"hour {seconds / 3600:5.1f}")
+
+        yield tell

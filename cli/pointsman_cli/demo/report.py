@@ -1,0 +1,209 @@
+"""What the demo says: one object for `--json`, and the same in tables for people."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from pointsman.ports import RecordedMove
+from pointsman.queues.reasons import Reason
+from pointsman_cli.demo.day import QUEUE, Played
+from pointsman_cli.demo.measures import idle_hours, utilisation, waits_by_class
+from pointsman_cli.demo.scenario import Scenario
+
+DECISIONS_SHOWN = 10
+
+
+def summary(scenario: Scenario, runs: Sequence[Played]) -> dict[str, Any]:
+    """Everything measured, as plain values; waits and idle figures in hours."""
+    ours = runs[-1]
+    return {
+        "jobs": len(scenario.jobs),
+        "left_out": scenario.left_out,
+        "teams": len({job.team for job in scenario.jobs}),
+        "capacity": scenario.capacity,
+        "seed": scenario.seed,
+        "events": scenario.events,
+        "runs": [_run(scenario, played) for played in runs],
+        "api_calls": ours.calls,
+        "api_calls_per_job": {name: round(count / len(scenario.jobs), 3) for name, count in ours.calls.items()},
+        "moves": len(ours.moves),
+        "backfills": sum(move.move.reason is Reason.BACKFILL for move in ours.moves),
+        "passes": len(ours.passes),
+        "end_state": _end_state(scenario, ours),
+        "alarm": _alarm(ours),
+        "decisions": [_decision(move) for move in shown(ours.moves)],
+        "wiring": {"ok": not _faults(ours), "faults": _faults(ours)},
+    }
+
+
+def _run(scenario: Scenario, played: Played) -> dict[str, Any]:
+    return {
+        "name": played.name,
+        "finished": len(played.jobs),
+        "utilisation": round(utilisation(played.jobs, scenario.capacity, scenario.window), 4),
+        "wait_hours": {
+            name: {key: round(value, 3) for key, value in asdict(figures).items()}
+            for name, figures in waits_by_class(played.jobs).items()
+        },
+        "idle_gpu_hours": {
+            name: round(hours, 1) for name, hours in idle_hours(played, scenario.capacity, scenario.window).items()
+        },
+    }
+
+
+def _end_state(scenario: Scenario, played: Played) -> dict[str, int]:
+    names = [job.name for job in played.jobs]
+    return {
+        "succeeded_once": sum(job.succeeded and job.attempts == 1 for job in played.jobs),
+        "run_twice": sum(job.attempts > 1 for job in played.jobs) + len(names) - len(set(names)),
+        "lost": len(scenario.jobs) - len(set(names)),
+        "dead_letters": played.dead_letters,
+        "handler_failures": len(played.failures),
+    }
+
+
+def _faults(played: Played) -> list[str]:
+    return list(played.wiring.faults) if played.wiring else []
+
+
+def _alarm(played: Played) -> dict[str, Any] | None:
+    if not played.effects:
+        return None
+    effect = played.effects[0]
+    during = [m for m in played.moves if effect.since <= m.at < effect.end]
+    caused = [m for m in during if m.move.reason is Reason.BOOSTED]
+    after = [m for m in played.moves if m.at >= effect.end]
+    event = next(iter(played.alarm_events), None)
+    return {
+        "alarm": effect.alarm,
+        "event": event,
+        "since": iso(effect.since),
+        "until": iso(effect.end),
+        "ended_by": "alarm" if effect.ended is not None and effect.ended == effect.end else "time",
+        "writes_while_active": sum(m.outcome == "done" for m in during),
+        "caused": [_decision(m) for m in caused],
+        "first_after": [_decision(m) for m in after[:3]],
+        "boosted_after": sum(m.move.reason is Reason.BOOSTED for m in after),
+    }
+
+
+def _decision(recorded: RecordedMove) -> dict[str, Any]:
+    move = recorded.move
+    return {
+        "at": iso(recorded.at),
+        "job": move.job_name,
+        "class": move.job_class,
+        "priority": [move.before, move.after],
+        "reason": move.reason.value,
+        "sentence": move.sentence,
+        "outcome": recorded.outcome,
+    }
+
+
+def iso(at: float) -> str:
+    """An epoch time as people and programs read it."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def shown(moves: Sequence[RecordedMove]) -> list[RecordedMove]:
+    """Ten decisions that show every reason there was, and then the day evenly; in order of time."""
+    chosen: dict[tuple[float, str], RecordedMove] = {}
+    for reason in Reason:
+        of_reason = [m for m in moves if m.move.reason is reason]
+        for recorded in of_reason[len(of_reason) // 2 : len(of_reason) // 2 + 1]:
+            chosen[recorded.at, recorded.move.job_id] = recorded
+    step = max(1, len(moves) // DECISIONS_SHOWN)
+    for recorded in moves[step // 2 :: step]:
+        if len(chosen) >= DECISIONS_SHOWN:
+            break
+        chosen.setdefault((recorded.at, recorded.move.job_id), recorded)
+    return sorted(chosen.values(), key=lambda m: m.at)[:DECISIONS_SHOWN]
+
+
+def say(console: Console, facts: Mapping[str, Any]) -> None:
+    """Print the day for a person."""
+    left_out = f", {facts['left_out']} larger than the pool left out" if facts["left_out"] else ""
+    console.print(
+        f"[bold]{facts['jobs']} jobs[/bold] of {facts['teams']} teams on {facts['capacity']} one-GPU instances "
+        f"(seed {facts['seed']}{left_out}); queue [bold]{QUEUE}[/bold], events delivered x{facts['events']:g}"
+    )
+    console.print(_waits_table(facts))
+    console.print(_use_table(facts))
+    _say_alarm(console, facts["alarm"])
+    console.print(_decisions_table("Ten decisions, and why", facts["decisions"]))
+    per_job = facts["api_calls_per_job"]
+    console.print(
+        f"Calls per job: {per_job['UpdateServiceJob']:.2f} UpdateServiceJob, "
+        f"{per_job['DescribeServiceJob']:.2f} DescribeServiceJob; {facts['passes']} passes, "
+        f"{facts['moves']} moves, {facts['backfills']} backfills."
+    )
+    end = facts["end_state"]
+    console.print(
+        f"End: {end['succeeded_once']} jobs ran once and succeeded, {end['lost']} lost, {end['run_twice']} run twice, "
+        f"{end['dead_letters']} dead letters, {end['handler_failures']} failed invocations."
+    )
+    wiring = facts["wiring"]
+    console.print("Wiring: every kind of event reached its target." if wiring["ok"] else "[red]Wiring is broken:[/red]")
+    for fault in wiring["faults"]:
+        console.print(f"  {fault}", markup=False)
+
+
+def _waits_table(facts: Mapping[str, Any]) -> Table:
+    table = Table(title="Hours waited: mean (median, longest)", title_justify="left")
+    table.add_column("class")
+    table.add_column("jobs", justify="right")
+    for run in facts["runs"]:
+        table.add_column(run["name"], justify="right")
+    for name, first in facts["runs"][0]["wait_hours"].items():
+        cells = (run["wait_hours"][name] for run in facts["runs"])
+        table.add_row(
+            name, str(first["jobs"]), *(f"{c['mean']:.2f} ({c['median']:.2f}, {c['longest']:.1f})" for c in cells)
+        )
+    return table
+
+
+def _use_table(facts: Mapping[str, Any]) -> Table:
+    table = Table(title="Use of the GPUs, and the GPU-hours that nobody held", title_justify="left")
+    table.add_column("")
+    for run in facts["runs"]:
+        table.add_column(run["name"], justify="right")
+    table.add_row("utilisation", *(f"{100 * run['utilisation']:.1f} %" for run in facts["runs"]))
+    for name in sorted({name for run in facts["runs"] for name in run["idle_gpu_hours"]}):
+        table.add_row(
+            f"idle: {name.replace('_', ' ')}", *(f"{run['idle_gpu_hours'].get(name, 0.0):.1f}" for run in facts["runs"])
+        )
+    return table
+
+
+def _say_alarm(console: Console, alarm: Mapping[str, Any] | None) -> None:
+    if alarm is None:
+        return
+    console.print(f"[bold]Alarm {alarm['alarm']}[/bold] went off at {alarm['since']}:")
+    if alarm["event"]:
+        detail = alarm["event"]["detail"]
+        console.print(f"  event: {alarm['event']['detail-type']}, {detail['state']['value']}: {detail['state']['reason']}",
+                      markup=False)  # fmt: skip
+    console.print(
+        f"  production was boosted until {alarm['until']} (ended by the {alarm['ended_by']}): "
+        f"{len(alarm['caused'])} decisions would not have been made without it, "
+        f"{alarm['writes_while_active']} priorities were written meanwhile; "
+        f"{alarm['boosted_after']} boosted decisions after it ended."
+    )
+    if alarm["caused"]:
+        console.print(_decisions_table("Decisions that the alarm caused (the first five)", alarm["caused"][:5]))
+    if alarm["first_after"]:
+        console.print(_decisions_table("The first decisions after it ended", alarm["first_after"]))
+
+
+def _decisions_table(title: str, decisions: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for column in ("at", "job", "priority", "reason", "why"):
+        table.add_column(column, overflow="fold")
+    for one in decisions:
+        before, after = one["priority"]
+        table.add_row(one["at"][5:16], one["job"], f"{before} -> {after}", one["reason"], one["sentence"])
+    return table
