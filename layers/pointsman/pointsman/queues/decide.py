@@ -178,7 +178,9 @@ def _idle(view: QueueView, plan: Plan) -> tuple[tuple[Idle, int], ...]:
         return ((Idle.NO_WORK, left),)
     if not view.movable:
         return ((Idle.NOT_RULED, left),)
-    held = plan.hold is not None and any(job.size <= left for job in _ours(view, plan.hold))
+    starting = {candidate.job.job_id for candidate, _ in plan.front}
+    left_out = (job for job in _ours(view, plan.hold) if job.job_id not in starting)
+    held = plan.hold is not None and any(job.size <= left for job in left_out)
     return ((Idle.RESERVATION if held else Idle.NOTHING_FITS, left),)
 
 
