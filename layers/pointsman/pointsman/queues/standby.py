@@ -37,7 +37,7 @@ def stand_by(
 ) -> tuple[tuple[WaitingJob, int], ...]:
     """The list that should stand, the best first, with the number of each; `jobs` are those small enough for it."""
     places = [_place(job, ranks, history, now) for job in jobs if stands_by(job)]
-    worst = max((place.rank for place in places), default=float("inf"))
+    worst = max((place.rank for place in places), default=float("-inf"))
     lines = Lines((job for job in jobs if not stands_by(job)), ranks, history, now)
     for candidate in lines:
         rank = ranks.effective(candidate)
