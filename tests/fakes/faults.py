@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 Fake = TypeVar("Fake", bound="Faulty")
 Arguments = ParamSpec("Arguments")
@@ -37,4 +37,4 @@ def can_fail(
         fake.fail_if_planned(method.__name__)
         return method(fake, *args, **kwargs)
 
-    return failing
+    return cast(Callable[Concatenate[Fake, Arguments], Answer], failing)
