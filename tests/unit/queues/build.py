@@ -61,7 +61,11 @@ def busy(job_id: str, size: int, *, ran: float | None = 0.0, job_class: str = "s
 def view(*jobs: WaitingJob, capacity: int = 8, used: int = 0, **more: object) -> QueueView:
     """A fair-share queue at NOW."""
     return QueueView(
-        "search-training", NOW, capacity, used, **{"movable": True, "waiting": jobs, **more}  # type: ignore[arg-type]
+        "search-training",
+        NOW,
+        capacity,
+        used,
+        **{"movable": True, "waiting": jobs, **more},  # type: ignore[arg-type]
     )
 
 

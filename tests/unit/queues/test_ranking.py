@@ -3,7 +3,7 @@
 from math import log2
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman.queues.decide import ranks_at
@@ -104,6 +104,7 @@ jobs_of_any_kind = st.lists(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(jobs_of_any_kind)
 def test_a_job_is_overtaken_only_by_jobs_submitted_within_a_head_start_and_its_spread(
     drawn: list[tuple[str, int, int, str]],
@@ -117,6 +118,7 @@ def test_a_job_is_overtaken_only_by_jobs_submitted_within_a_head_start_and_its_s
             assert ahead.job.submitted - behind.job.submitted <= allowance + 1e-3
 
 
+@settings(max_examples=60, deadline=None)
 @given(jobs_of_any_kind)
 def test_lines_give_the_order_of_sorting_all_jobs(drawn: list[tuple[str, int, int, str]]) -> None:
     jobs = [waiting(f"{n:02}", c, waited=w, gpus=g, team=f"{t}{g}") for n, (c, w, g, t) in enumerate(drawn)]

@@ -48,14 +48,16 @@ def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[M
     for job, number in plan.standby:
         text = f"{named(job)} takes the next instance that is freed between passes."
         wanted[job.job_id] = _move(job, number, Reason.STANDBY, text)
-    returned = [
-        _move(job, job.submitted_priority, Reason.RETURNED, _returned(job))
+    unwanted = [
+        job
         for job in waiting
-        if job.job_id not in wanted
+        if job.priority != job.submitted_priority
+        and job.job_id not in wanted
         and not job.foreign
-        and job.priority != job.submitted_priority
         and not (hold and stands_by(job))
     ]
+    unwanted.sort(key=lambda job: (-job.priority, job.submitted, job.job_id))
+    returned = [_move(job, job.submitted_priority, Reason.RETURNED, _returned(job)) for job in unwanted]
     return tuple(move for move in (*returned, *wanted.values()) if move.before != move.after)
 
 
