@@ -117,8 +117,9 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
 
     Newer is: a later second, then more attempts, then more preemptions. A status further back at a later second is
     legal (Batch returns a job to RUNNABLE when SageMaker has no capacity). Two different stages in one second cannot
-    be ordered, nor can an event in the second of the last Describe: the job becomes doubtful. Raises nothing: events
-    that are late, doubled or reversed give None or the same record.
+    be ordered, nor can an event in the second of the last Describe: the job becomes doubtful. An end is final, so it
+    counts even where a Describe by our own clock seems newer. Raises nothing: events that are late, doubled or reversed
+    give None or the same record.
     """
     if record is None:
         priority = seen.detail.priority if seen.detail else None
@@ -132,12 +133,13 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         return None  # a service job that SUCCEEDED or FAILED stays so
     here, there = int(record.at), int(seen.at)
     newer = (there, seen.attempts, seen.preemptions) > (here, record.attempts, record.preemptions)
-    if there < here or (there == here and seen.status == record.status and not newer):
-        return None
-    if there == here and seen.status.stage is not record.stage and seen.status.stage is not Stage.ENDED:
-        return None if record.doubtful else replace(record, doubtful=True)
-    if there == here and _ADVANCE[seen.status] < _ADVANCE[record.status] and not newer:
-        return None
+    if seen.status.stage is not Stage.ENDED:  # an end is final, whatever the clocks say
+        if there < here or (there == here and seen.status == record.status and not newer):
+            return None
+        if there == here and seen.status.stage is not record.stage:
+            return None if record.doubtful else replace(record, doubtful=True)
+        if there == here and _ADVANCE[seen.status] < _ADVANCE[record.status] and not newer:
+            return None
     return replace(
         record,
         status=seen.status,
