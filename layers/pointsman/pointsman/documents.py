@@ -16,8 +16,9 @@ from pointsman.queues.globs import contains
 from pointsman.queues.policy import AlarmBoost, JobClass, Match, Mode, Policy, Reservation
 
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[dhms])+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)([dhms])")
+_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[dhms])+")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)([dhms])")
+_LONGEST = 100 * 365 * 86400.0  # beyond it a time is no longer one that a table or a calendar holds
 
 # Part of the policy language, and not in this version: refused by name, so that nobody believes that they hold.
 NOT_BUILT = {
@@ -55,7 +56,10 @@ def seconds(text: object) -> float:
     5400.0
     """
     if isinstance(text, str) and _DURATION.fullmatch(text):
-        return float(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)))
+        total = float(sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)))
+        if total > _LONGEST:
+            raise ValueError(f"{text[:40]} is longer than a hundred years")
+        return total
     if isinstance(text, str) and text.startswith("-"):
         raise ValueError(f"{text} is negative; a duration is not")
     raise ValueError(f"{text!r} is not a duration; write a number and a unit, as 24h, 90m or 1h30m")
@@ -167,7 +171,7 @@ def _not_built(document: Mapping[str, object]) -> Iterator[Problem]:
 
 
 def _problem(error: Mapping[str, Any]) -> Problem:
-    path: Path = tuple("for" if part == "for_" else part for part in error["loc"] if part != "function-before")
+    path: Path = tuple(error["loc"])
     if error["type"] == "extra_forbidden":
         known = _known(path)
         close = difflib.get_close_matches(str(path[-1]), known, n=1)
