@@ -19,6 +19,7 @@ PREEMPTIONS = ("Batch Service Job Preemption Started", "Batch Service Job Preemp
 ALARMS = ("CloudWatch Alarm State Change", "CloudWatch Alarm Configuration Change")
 
 _MILLISECONDS_FROM = 1e11  # Batch's times are epoch ms, though some of its samples show seconds
+_LAST_MILLISECOND = 1e14  # the year 5138: beyond it a number is no time, and no table holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def _epoch(value: float) -> float:
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
-Epoch = Annotated[float, Field(ge=0), AfterValidator(_epoch)]
+Epoch = Annotated[float, Field(ge=0, le=_LAST_MILLISECOND), AfterValidator(_epoch)]
 
 
 class _Tolerant(BaseModel):
@@ -94,9 +95,15 @@ class _Wake(_Tolerant):
 def messages(event: Mapping[str, Any]) -> tuple[Message, ...]:
     """The records of an SQS event; raises `Poison` when the event is none."""
     try:
-        return tuple(Message(record["messageId"], record["body"]) for record in event["Records"])
+        return tuple(Message(_text(record["messageId"]), _text(record["body"])) for record in event["Records"])
     except (KeyError, TypeError):
         raise Poison("not an event of an SQS queue", place="Records") from None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
 
 
 def job_event(body: str) -> Sighting | JobPreempted:
@@ -145,8 +152,8 @@ def partial_failures(message_ids: Iterable[str]) -> dict[str, list[dict[str, str
 def _json(body: str) -> object:
     try:
         return json.loads(body)
-    except ValueError as error:
-        raise Poison(f"not JSON: {error}", place="body") from None
+    except (ValueError, RecursionError) as error:
+        raise Poison(f"not JSON that can be read: {error}", place="body") from None
 
 
 def _read(model: type[_Model], data: object, where: str) -> _Model:
