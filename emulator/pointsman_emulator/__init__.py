@@ -1,1 +1,9 @@
 """AWS on one machine, in one process, in virtual time: moto, and what moto lacks for GPU queues."""
+
+from pointsman_emulator.emulator import Emulator
+from pointsman_emulator.faults import Faults
+from pointsman_emulator.models.batch_values import BatchSettings
+from pointsman_emulator.stacks import Stack
+from pointsman_emulator.wiring import WiringReport
+
+__all__ = ["BatchSettings", "Emulator", "Faults", "Stack", "WiringReport"]

@@ -76,6 +76,14 @@ class JobCourse:
             action(subject)
         self.now = max(self.now, until)
 
+    def catch_up(self, now: float) -> None:
+        """Let everything happen that should have happened before now; what is due now waits for `advance`."""
+        at = self.next_event_at
+        while at is not None and at < now:
+            self.advance(at)
+            at = self.next_event_at
+        self.now = max(self.now, now)
+
     def _push(self, at: float, rank: int, action: Callable[..., None], subject: object, step: int = 0) -> None:
         heapq.heappush(self._heap, (at, rank, next(self._sequence), action, subject, step))
 

@@ -59,6 +59,12 @@ class BatchSettings:
     """Rate of each operation but SubmitServiceJob, beyond it 429 TooManyRequestsException; None: unlimited."""
     submits_per_second: float | None = None
     """Rate of SubmitServiceJob; AWS grants 5 a second (UG:service_limits)."""
+    job_seconds: float = 3600.0
+    """How long a job runs whose payload does not say."""
+    usage_unit: Literal["NUM_INSTANCES", "instance_type"] = "NUM_INSTANCES"
+    """The unit of a job's capacityUsage: the documentation names both (API:ServiceJobCapacityUsageDetail)."""
+    started_at_of_waiting: Literal["absent", "zero"] = "absent"
+    """DescribeServiceJob requires startedAt, which a waiting job has not."""
     submitted_dwell: Dwell = 0.0
     scheduled_dwell: Dwell = 0.0
     """Waiting for instances; the job occupies the environment with no GPU working (UG:service-job-status)."""

@@ -1,0 +1,1 @@
+"""AWS Batch for SageMaker training: service environments, queues, fair-share policies, service jobs, snapshots."""

@@ -1,0 +1,1 @@
+"""CloudWatch: moto's metrics and alarms, made to evaluate."""

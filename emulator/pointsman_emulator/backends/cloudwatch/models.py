@@ -1,0 +1,150 @@
+"""The CloudWatch backend: moto keeps metrics and alarms, the model evaluates, EventBridge is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from moto.cloudwatch.models import Alarm, CloudWatchBackend, cloudwatch_backends
+
+from pointsman_emulator.backends.cloudwatch import events
+from pointsman_emulator.bus import Bus
+from pointsman_emulator.clock import Clock
+from pointsman_emulator.environment import ACCOUNT, REGION
+from pointsman_emulator.models.alarm_values import AlarmChange, AlarmSpec, Datum, SeriesKey
+from pointsman_emulator.models.alarms import AlarmModel
+
+
+@dataclass(slots=True)
+class _World:
+    clock: Clock
+    bus: Bus
+
+
+class EmulatorCloudWatchBackend(CloudWatchBackend):
+    """moto's backend, whose alarms evaluate in virtual time."""
+
+    world: ClassVar[_World | None] = None
+
+    @classmethod
+    def open(cls, clock: Clock, bus: Bus) -> None:
+        """Bind the backend to an emulator."""
+        cls.world = _World(clock, bus)
+        cloudwatch_backends[ACCOUNT][REGION].reset()
+        clock.models.append(cloudwatch_backend().model)
+
+    @classmethod
+    def close(cls) -> None:
+        """Unbind it."""
+        cls.world = None
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        world = self.world
+        self.model = AlarmModel(self._announce if world else None, start=world.clock.now if world else 0.0)
+
+    def put_metric_data(self, namespace: str, metric_data: list[dict[str, Any]]) -> None:
+        """Keep the data for moto's own queries, and for the alarms."""
+        super().put_metric_data(namespace, metric_data)
+        now = self._now()
+        for entry in metric_data:
+            key = series_key(namespace, entry["MetricName"], entry.get("Dimensions") or [])
+            when = entry.get("Timestamp")
+            for datum in _data(entry, now if when is None else _epoch(when)):
+                self.model.add(key, datum)
+
+    def put_metric_alarm(self, *args: Any, **kwargs: Any) -> Alarm:
+        """Put an alarm: a new one has no data yet, a changed one keeps its state (API:PutMetricAlarm)."""
+        if kwargs.get("metric_data_queries") or kwargs.get("rule"):
+            raise NotImplementedError("The emulator has alarms on one metric only")
+        self.model.now = max(self.model.now, self._now())
+        alarm = super().put_metric_alarm(*args, **kwargs)
+        self.model.put(_spec(alarm))
+        self._show(alarm.name)
+        return alarm
+
+    def delete_alarms(self, alarm_names: list[str]) -> None:
+        """Delete alarms; their history stays."""
+        self.model.now = max(self.model.now, self._now())
+        super().delete_alarms(alarm_names)
+        for name in alarm_names:
+            self.model.delete(name)
+
+    def set_alarm_state(self, alarm_name: str, reason: str, reason_data: str, state_value: str) -> None:
+        """Take a state until the next evaluation."""
+        super().set_alarm_state(alarm_name, reason, reason_data, state_value)
+        self.model.now = max(self.model.now, self._now())
+        self.model.set_state(alarm_name, state_value, reason, reason_data or "")
+
+    def _now(self) -> float:
+        return self.world.clock.now if self.world else self.model.now
+
+    def _show(self, name: str) -> None:
+        """Let DescribeAlarms show the state of the model."""
+        alarm, state = self.alarms[name], self.model.states[name]
+        alarm.state_value, alarm.state_reason, alarm.state_reason_data = state.value, state.reason, state.reason_data
+        alarm.state_updated_timestamp = datetime.fromtimestamp(state.at, UTC).replace(tzinfo=None)
+
+    def _announce(self, change: AlarmChange) -> None:
+        if change.kind == "state":
+            self._show(change.spec.name)
+        if self.world is not None:
+            kind, detail = events.described(change)
+            self.world.bus.put("aws.cloudwatch", kind, detail, at=change.at, resources=[change.spec.arn])
+
+
+def cloudwatch_backend() -> EmulatorCloudWatchBackend:
+    """The backend of the emulator's account and region."""
+    backend = cloudwatch_backends[ACCOUNT][REGION]
+    if not isinstance(backend, EmulatorCloudWatchBackend):
+        raise TypeError("the emulator is not running")
+    return backend
+
+
+def series_key(namespace: str, metric: str, dimensions: list[dict[str, str]]) -> SeriesKey:
+    """The series of a metric: its dimensions belong to its name, in any order."""
+    return (namespace, metric, tuple(sorted((item["Name"], item["Value"]) for item in dimensions)))
+
+
+def _spec(alarm: Alarm) -> AlarmSpec:
+    return AlarmSpec(
+        name=alarm.name,
+        arn=alarm.alarm_arn,
+        namespace=alarm.namespace,
+        metric=alarm.metric_name,
+        dimensions=tuple(sorted((str(item.name), str(item.value)) for item in alarm.dimensions)),
+        statistic=alarm.extended_statistic or alarm.statistic,
+        period=float(alarm.period),
+        evaluation_periods=int(alarm.evaluation_periods),
+        threshold=float(alarm.threshold),
+        operator=alarm.comparison_operator,
+        datapoints_to_alarm=int(alarm.datapoints_to_alarm) if alarm.datapoints_to_alarm else None,
+        missing=alarm.treat_missing_data or "missing",
+        unit=alarm.unit,
+        description=alarm.description or "",
+        actions_enabled=bool(alarm.actions_enabled),
+        alarm_actions=tuple(alarm.alarm_actions or ()),
+        ok_actions=tuple(alarm.ok_actions),
+        insufficient_actions=tuple(alarm.insufficient_data_actions),
+    )
+
+
+def _epoch(when: Any) -> float:
+    if isinstance(when, datetime):
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    return float(when)
+
+
+def _data(entry: dict[str, Any], at: float) -> list[Datum]:
+    if entry.get("StatisticValues"):
+        stats = {name: float(value) for name, value in entry["StatisticValues"].items()}
+        return [Datum(at, stats["Sum"], stats["SampleCount"], stats["Minimum"], stats["Maximum"])]
+    if entry.get("Values"):
+        counts = entry.get("Counts") or [1.0] * len(entry["Values"])
+        return [
+            Datum(at, float(value) * float(number), float(number), float(value), float(value))
+            for value, number in zip(entry["Values"], counts, strict=True)
+        ]
+    value = float(entry.get("Value", 0.0))
+    return [Datum(at, value, 1.0, value, value)]

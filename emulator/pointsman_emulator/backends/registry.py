@@ -1,0 +1,49 @@
+"""Putting our backends in the places of moto's, for as long as an emulator runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest import mock
+
+import moto.sqs.models
+from moto.batch.models import batch_backends
+from moto.cloudformation import parsing
+from moto.cloudwatch.models import cloudwatch_backends
+from moto.core.base_backend import BackendDict
+
+from pointsman_emulator.backends.batch import cloudformation as batch_types
+from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
+from pointsman_emulator.backends.cloudwatch import cloudformation as cloudwatch_types
+from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
+from pointsman_emulator.backends.sqs.models import EmulatorQueue
+
+TYPES = (
+    batch_types.ServiceEnvironmentResource,
+    batch_types.SchedulingPolicyResource,
+    batch_types.JobQueueResource,
+    cloudwatch_types.AlarmResource,
+)
+"""The CloudFormation types that moto learns from us, by being subclasses of its model."""
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """Inside, moto's Batch, CloudWatch and SQS are ours."""
+    _forget()
+    for cache in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
+        cache.cache_clear()
+    with (
+        mock.patch.object(batch_backends, "backend", EmulatorBatchBackend),
+        mock.patch.object(cloudwatch_backends, "backend", EmulatorCloudWatchBackend),
+        mock.patch.object(moto.sqs.models, "Queue", EmulatorQueue),
+    ):
+        yield
+    _forget()
+
+
+def _forget() -> None:
+    """Backends are built when they are first asked for: what another built must go."""
+    BackendDict.reset()
+    batch_backends.clear()
+    cloudwatch_backends.clear()

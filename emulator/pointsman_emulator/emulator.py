@@ -1,0 +1,255 @@
+"""The door: one emulator, one virtual time, and everything that a test or a demo does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Any, Self
+from unittest import mock
+
+import boto3
+from moto import mock_aws
+from moto.events.models import EventsBackend, events_backends
+from moto.moto_api._internal import mock_random
+from moto.sqs.models import Message, sqs_backends
+
+from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
+from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
+from pointsman_emulator.backends.registry import registered
+from pointsman_emulator.backends.sqs.models import EmulatorQueue
+from pointsman_emulator.bus import Bus
+from pointsman_emulator.clock import Clock, moment
+from pointsman_emulator.environment import ABSENT, ACCOUNT, FIXED, REGION, replaced
+from pointsman_emulator.faults import Faults
+from pointsman_emulator.functions import FunctionRuntime
+from pointsman_emulator.gateway import Call, Gateway
+from pointsman_emulator.invocations import AsyncInvoker
+from pointsman_emulator.metrics import put_embedded
+from pointsman_emulator.models.batch import BatchModel, BatchSettings
+from pointsman_emulator.stacks import Deployer, Stack
+from pointsman_emulator.wiring import Ledger, WiringReport
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+"""A Monday."""
+
+
+class Emulator:
+    """AWS in this process. Use it as a context; everything in it happens in virtual time.
+
+    with Emulator(seed=7) as aws:
+        stack = aws.deploy("template.yaml", "pointsman", {"EndpointUrl": ""})
+        aws.run(until=datetime(2026, 3, 3, tzinfo=UTC))
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        start: datetime = START,
+        batch: BatchSettings | None = None,
+        faults: Faults | None = None,
+    ) -> None:
+        self.seed = seed
+        self.clock = Clock(start)
+        self.settings = batch or BatchSettings()
+        self.faults = faults or Faults()
+        self.gateway = Gateway(now=lambda: self.clock.now, rate_of=self._rate_of)
+        self.ledger = Ledger()
+        self.runtime = FunctionRuntime(self.clock, self.gateway, Random(f"{seed} requests"), put_embedded)
+        self.deployer = Deployer(self.clock, self.runtime, self.ledger)
+        self.invoker = AsyncInvoker(self.clock, self.runtime, self._send_to)
+        self.bus = Bus(
+            self.clock, Random(f"{seed} faults"), self.faults, self.ledger, self._send_to, Random(f"{seed} events")
+        )
+        self._clients: dict[str, Any] = {}
+        self._context = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Take over time, the environment and boto3."""
+        enter = self._context.enter_context
+        try:
+            enter(replaced(FIXED, ABSENT))
+            enter(mock.patch("boto3.DEFAULT_SESSION", None))
+            enter(registered())
+            self.clock.start()
+            self._context.callback(self.clock.stop)
+            enter(mock.patch("time.sleep", self.clock.sleep))
+            enter(mock_aws(config={"lambda": {"use_docker": False}, "core": {"mock_credentials": False}}))  # type: ignore[typeddict-item]
+            enter(self.gateway.installed())
+            enter(mock.patch.object(EmulatorQueue, "arrived", self._arrived))
+            bus = self.bus
+            enter(
+                mock.patch.object(EventsBackend, "put_events", lambda backend, events: bus.put_entries(backend, events))
+            )
+            put_rule = EventsBackend.put_rule
+
+            def put_rule_and_tick(backend: EventsBackend, *args: Any, **kwargs: Any) -> Any:
+                rule = put_rule(backend, *args, **kwargs)
+                bus.schedule(backend)
+                return rule
+
+            enter(mock.patch.object(EventsBackend, "put_rule", put_rule_and_tick))
+            mock_random.seed(self.seed)
+            EmulatorBatchBackend.open(self.settings, self.seed, self.clock, self.bus)
+            self._context.callback(EmulatorBatchBackend.close)
+            EmulatorCloudWatchBackend.open(self.clock, self.bus)
+            self._context.callback(EmulatorCloudWatchBackend.close)
+        except BaseException:
+            self._context.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give everything back."""
+        self._context.close()
+
+    # Deploying and calling
+
+    def deploy(self, template: str | Path, name: str, parameters: Mapping[str, str] | None = None) -> Stack:
+        """Deploy a template, SAM or plain, as a stack of this name."""
+        return self.deployer.deploy(Path(template), name, dict(parameters or {}))
+
+    def client(self, service: str) -> Any:
+        """A boto3 client; one for each service, as clients are slow to build."""
+        if service not in self._clients:
+            self._clients[service] = boto3.client(service, region_name=REGION)
+        return self._clients[service]
+
+    # Time
+
+    @property
+    def now(self) -> float:
+        """Virtual time, in epoch seconds."""
+        return self.clock.now
+
+    def at(self, when: datetime | float, action: Callable[[], object]) -> None:
+        """Call something at a virtual time."""
+        self.clock.at(moment(when), action)
+
+    def run(self, until: datetime | float) -> None:
+        """Let everything happen that happens by then, and be there."""
+        self.clock.run(moment(until))
+
+    def run_for(self, seconds: float) -> None:
+        """Let so many seconds pass."""
+        self.clock.run(self.clock.now + seconds)
+
+    def run_until(self, predicate: Callable[[], bool], limit: datetime | float) -> bool:
+        """Go on until something is true, step by step; False if it was not by the limit."""
+        last = moment(limit)
+        while not predicate():
+            if not self.clock.step(last):
+                self.clock.run(last)
+                return predicate()
+        return True
+
+    # Looking and interfering
+
+    @property
+    def batch_model(self) -> BatchModel:
+        """The model behind the Batch API, for tests that look past it."""
+        return batch_backend().model
+
+    @property
+    def logs(self) -> dict[str, list[dict[str, Any]]]:
+        """What each function printed, by logical id; metric lines went to CloudWatch."""
+        return self.runtime.logs
+
+    @property
+    def failures(self) -> list[tuple[str, BaseException]]:
+        """What handlers raised."""
+        return self.runtime.failures
+
+    @property
+    def calls(self) -> Mapping[Call, int]:
+        """How often each API operation was called, and by whom."""
+        return self.gateway.calls
+
+    def count(self, service: str, operation: str, caller: str | None = None) -> int:
+        """How often one operation was called."""
+        return self.gateway.count(service, operation, caller)
+
+    def fail_next(
+        self, service: str, operation: str, code: str, times: int = 1, *, status: int | None = None, after: bool = False
+    ) -> None:
+        """Answer the next calls of an operation with an error; with `after`, they are carried out all the same."""
+        self.gateway.fail_next(service, operation, code, times, status=status, after=after)
+
+    def before(self, service: str, operation: str, action: Callable[[Call], object], times: int | None = 1) -> None:
+        """Do something just before the next calls of an operation; for ever with `times=None`."""
+        self.gateway.on_call(service, operation, action, times=times)
+
+    def after(self, service: str, operation: str, action: Callable[[Call], object], times: int | None = 1) -> None:
+        """Do something just after the next calls of an operation."""
+        self.gateway.on_call(service, operation, action, times=times, after=True)
+
+    def put_metric(self, namespace: str, name: str, value: float, **dimensions: str) -> None:
+        """Put one data point, now."""
+        datum = {
+            "MetricName": name,
+            "Value": value,
+            "Timestamp": datetime.fromtimestamp(self.now, UTC),
+            "Dimensions": [{"Name": key, "Value": text} for key, text in dimensions.items()],
+        }
+        self.client("cloudwatch").put_metric_data(Namespace=namespace, MetricData=[datum])
+
+    @property
+    def wiring(self) -> Wiring:
+        """The check that every event found its way."""
+        return Wiring(self.ledger)
+
+    # Deliveries
+
+    def _arrived(self, queue: EmulatorQueue, message: Message) -> None:
+        for source in self.deployer.sources.get(queue.queue_arn, ()):
+            source.arrived(message)
+
+    def _send_to(self, arn: str, body: str, how: Mapping[str, Any]) -> None:
+        service = arn.split(":")[2]
+        rule = how.get("rule")
+        if rule is not None:
+            opened = self.deployer.permitted.get(arn, set())
+            if not opened & {"*", rule}:
+                raise PermissionError("the target's policy does not let this rule in")
+        if service == "sqs":
+            queue = arn.rsplit(":", 1)[-1]
+            backend = sqs_backends[ACCOUNT][REGION]
+            if queue not in backend.queues:
+                raise LookupError("there is no such queue")
+            backend.send_message(queue, body, group_id=how.get("MessageGroupId"))
+        elif service == "lambda":
+            function = self.deployer.functions.get(arn)
+            if function is None:
+                raise LookupError("there is no such function")
+            import json
+
+            self.invoker.invoke(function, json.loads(body))
+        else:
+            raise LookupError(f"the emulator delivers to queues and functions only, not to {service}")
+
+    def _rate_of(self, service: str, operation: str) -> float | None:
+        if service != "batch":
+            return None
+        return self.settings.submits_per_second if operation == "SubmitServiceJob" else self.settings.calls_per_second
+
+
+class Wiring:
+    """Checks the wiring of what is deployed now."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def check(self) -> WiringReport:
+        """Compare the events of the run with the rules and targets."""
+        targeted = {
+            target["Arn"]: rule.name
+            for bus in events_backends[ACCOUNT][REGION].event_buses.values()
+            for rule in bus.rules.values()
+            for target in rule.targets
+        }
+        return self._ledger.check(targeted)

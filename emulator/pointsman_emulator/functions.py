@@ -1,0 +1,184 @@
+"""Lambda functions: the product's own handlers, loaded from their folders and run in this process."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import traceback
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+from pointsman_emulator.clock import Clock
+from pointsman_emulator.environment import ACCOUNT, FIXED, REGION
+from pointsman_emulator.gateway import Gateway
+from pointsman_emulator.sandbox import STDOUT, Sandbox
+
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONHASHSEED")
+"""Of this machine's environment, what a function sees too."""
+
+
+class LambdaContext:
+    """The context object of an invocation (Lambda Developer Guide, "Using the Lambda context object")."""
+
+    function_version = "$LATEST"
+    identity = None
+    client_context = None
+    tenant_id = None
+
+    def __init__(self, function: Function, request_id: str, deadline: float, now: Callable[[], float]) -> None:
+        self.function_name = function.name
+        self.invoked_function_arn = function.arn
+        self.memory_limit_in_mb = str(function.memory)
+        self.aws_request_id = request_id
+        self.log_group_name = f"/aws/lambda/{function.name}"
+        self.log_stream_name = f"emulator/[$LATEST]{uuid.UUID(int=0).hex}"
+        self._deadline = deadline
+        self._now = now
+
+    def get_remaining_time_in_millis(self) -> int:
+        """What is left of the function's timeout, in virtual time."""
+        return max(0, int((self._deadline - self._now()) * 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one invocation: a payload, or an error as Lambda words it."""
+
+    payload: Any = None
+    error: dict[str, Any] | None = None
+    exception: BaseException | None = None
+    request_id: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """One function of a template."""
+
+    logical_id: str
+    name: str
+    arn: str
+    folder: Path
+    handler: str
+    environment: dict[str, str]
+    timeout: float
+    memory: int
+    runtime: FunctionRuntime
+    sandbox: Sandbox
+    invoke_config: Mapping[str, Any] = field(default_factory=dict)
+    _call: Callable[[Any, LambdaContext], Any] | None = None
+
+    def invoke(self, event: Any) -> Any:
+        """Invoke it and wait: the payload it returns, or the exception it raised."""
+        outcome = self.runtime.run(self, event)
+        if outcome.exception is not None:
+            raise outcome.exception
+        if outcome.error is not None:
+            raise TimeoutError(outcome.error["errorMessage"])
+        return outcome.payload
+
+    def load(self) -> Callable[[Any, LambdaContext], Any]:
+        """The handler, imported at the first invocation under a module name of its own."""
+        if self._call is None:
+            stem, attribute = self.handler.rsplit(".", 1)
+            path = self.folder / f"{stem.replace('.', '/')}.py"
+            spec = importlib.util.spec_from_file_location(f"emulated_{self.name.replace('-', '_')}_{stem}", path)
+            if spec is None or spec.loader is None or not path.is_file():
+                raise FileNotFoundError(f"{self.logical_id}: there is no handler {self.handler} in {self.folder}")
+            module: ModuleType = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            self._call = getattr(module, attribute)
+        return self._call
+
+
+@dataclass(slots=True)
+class FunctionRuntime:
+    """Runs functions: their environment, their output, their errors."""
+
+    clock: Clock
+    gateway: Gateway
+    random: Random
+    emit_metrics: Callable[[dict[str, Any]], None]
+    logs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    failures: list[tuple[str, BaseException]] = field(default_factory=list)
+    invocations: dict[str, int] = field(default_factory=dict)
+
+    def run(self, function: Function, event: Any) -> Outcome:
+        """One invocation. What the handler raises comes back as an error, never as an exception."""
+        clock = self.clock
+        request_id = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+        context = LambdaContext(function, request_id, clock.now + function.timeout, lambda: clock.now)
+        self.invocations[function.logical_id] = self.invocations.get(function.logical_id, 0) + 1
+        outside = dict(os.environ)
+        lines: list[str] = []
+        try:
+            os.environ.clear()
+            os.environ.update(self._environment(function))
+            with function.sandbox.entered(), STDOUT.into(lines), self.gateway.acting_as(function.logical_id):
+                payload = function.load()(json.loads(json.dumps(event)), context)
+            payload = json.loads(json.dumps(payload))
+        except Exception as error:  # noqa: BLE001 - Lambda reports whatever a handler raises
+            self.failures.append((function.logical_id, error))
+            self._report_error(function)
+            return Outcome(error=_wording(error), exception=error, request_id=request_id)
+        finally:
+            os.environ.clear()
+            os.environ.update(outside)
+            self._keep(function, lines)
+        if clock.now > context._deadline:
+            message = f"{request_id} Task timed out after {function.timeout:.2f} seconds"
+            self._report_error(function)
+            return Outcome(error={"errorMessage": message, "errorType": "Sandbox.Timedout"}, request_id=request_id)
+        return Outcome(payload=payload, request_id=request_id)
+
+    def _environment(self, function: Function) -> dict[str, str]:
+        return {
+            **{name: os.environ[name] for name in KEPT if name in os.environ},
+            **FIXED,
+            "AWS_LAMBDA_FUNCTION_NAME": function.name,
+            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
+            "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
+            "_HANDLER": function.handler,
+            "TZ": ":UTC",
+            **function.environment,
+        }
+
+    def _keep(self, function: Function, lines: list[str]) -> None:
+        kept = self.logs.setdefault(function.logical_id, [])
+        for line in lines:
+            try:
+                parsed = json.loads(line)
+            except ValueError:
+                parsed = None
+            if not isinstance(parsed, dict):
+                kept.append({"message": line})
+            elif "_aws" in parsed:
+                self.emit_metrics(parsed)
+            else:
+                kept.append(parsed)
+
+    def _report_error(self, function: Function) -> None:
+        at = int(self.clock.now * 1000)
+        names = [{"Name": "Errors", "Unit": "Count"}]
+        directive = {"Namespace": "AWS/Lambda", "Dimensions": [["FunctionName"]], "Metrics": names}
+        aws = {"Timestamp": at, "CloudWatchMetrics": [directive]}
+        self.emit_metrics({"_aws": aws, "FunctionName": function.name, "Errors": 1})
+
+
+def function_arn(name: str) -> str:
+    """The ARN of a function of this account."""
+    return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
+
+
+def _wording(error: BaseException) -> dict[str, Any]:
+    return {
+        "errorMessage": str(error),
+        "errorType": type(error).__name__,
+        "stackTrace": traceback.format_tb(error.__traceback__),
+    }

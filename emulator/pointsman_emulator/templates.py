@@ -1,0 +1,120 @@
+"""Templates: read as people write them, and expanded by AWS's own SAM translator."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+
+SERVERLESS = "AWS::Serverless-2016-10-31"
+PSEUDO = "AWS::"
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with CloudFormation's short functions, and without dates."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _short_function(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+    name = suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}"
+    value: Any
+    if isinstance(node, yaml.ScalarNode):
+        value = loader.construct_scalar(node)
+        if suffix == "GetAtt":
+            value = value.split(".", 1)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    else:
+        value = loader.construct_mapping(node, deep=True)  # type: ignore[arg-type]
+    return {name: value}
+
+
+_Loader.add_multi_constructor("!", _short_function)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A template of plain CloudFormation, and where its code is."""
+
+    template: dict[str, Any]
+    functions: Mapping[str, Path]
+    layers: tuple[Path, ...]
+
+
+def expand(path: Path, parameters: Mapping[str, str]) -> Expanded:
+    """Read a template; one with the SAM transform is expanded, its local folders kept aside."""
+    text = path.read_text(encoding="utf-8")
+    raw = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader with CloudFormation's tags
+    functions: dict[str, Path] = {}
+    layers: list[Path] = []
+    default = ((raw.get("Globals") or {}).get("Function") or {}).get("CodeUri")
+    for name, resource in raw["Resources"].items():
+        properties = resource.get("Properties") or {}
+        if resource["Type"] == "AWS::Serverless::Function":
+            functions[name] = path.parent / str(properties.get("CodeUri", default))
+        elif resource["Type"] == "AWS::Serverless::LayerVersion":
+            layers.append(path.parent / str(properties["ContentUri"]))
+    if raw.get("Transform") not in (SERVERLESS, [SERVERLESS]):
+        return Expanded(raw, functions, tuple(layers))
+    template = json.loads(_translated(text, json.dumps(dict(parameters), sort_keys=True)))
+    return Expanded(template, functions, tuple(layers))
+
+
+@functools.lru_cache(maxsize=16)
+def _translated(text: str, parameters: str) -> str:
+    raw = yaml.load(text, Loader=_Loader)  # noqa: S506
+    for resource in raw["Resources"].values():
+        properties = resource.get("Properties") or {}
+        if resource["Type"] == "AWS::Serverless::Function":
+            properties["CodeUri"] = "s3://emulator/function"
+        elif resource["Type"] == "AWS::Serverless::LayerVersion":
+            properties["ContentUri"] = "s3://emulator/layer"
+    given = {name: slot["Default"] for name, slot in (raw.get("Parameters") or {}).items() if "Default" in slot}
+    given |= json.loads(parameters)
+    output = Translator({}, Parser()).translate(sam_template=raw, parameter_values=given)
+    return json.dumps(output)
+
+
+def without_dangling(template: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A template in which no reference leads nowhere, and a sentence for each that did.
+
+    AWS refuses such a template; the emulator goes on, so that the wiring check can say what is missing.
+    """
+    template = copy.deepcopy(template)
+    resources = template["Resources"]
+    known = set(resources) | set(template.get("Parameters") or {})
+    said: list[str] = []
+    for logical_id, resource in resources.items():
+        for holder, key, name in list(_references(resource.get("Properties"))):
+            if name not in known and not name.startswith(PSEUDO):
+                holder[key] = f"arn:aws:missing:::{name}"
+                sentence = f"{logical_id} refers to {name}, which the template does not have."
+                if sentence not in said:
+                    said.append(sentence)
+    return template, said
+
+
+def _references(node: Any) -> Iterator[tuple[Any, Any, str]]:
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        if isinstance(value, dict) and len(value) == 1:
+            if isinstance(value.get("Ref"), str):
+                yield node, key, value["Ref"]
+                continue
+            if isinstance(value.get("Fn::GetAtt"), list):
+                yield node, key, value["Fn::GetAtt"][0]
+                continue
+        yield from _references(value)

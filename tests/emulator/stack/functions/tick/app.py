@@ -1,0 +1,20 @@
+"""Counts its invocations, as a metric too."""
+
+import json
+import os
+import time
+
+from sample_shared import remembered
+
+
+def handler(event, context):
+    """Tick."""
+    if os.environ.get("SLEEP"):
+        time.sleep(float(os.environ["SLEEP"]))
+    print(json.dumps({"message": "tick", "at": time.time(), "records": len(event.get("Records", [])), "name": remembered("tick")}))
+    aws = {
+        "Timestamp": int(time.time() * 1000),
+        "CloudWatchMetrics": [{"Namespace": "Sample", "Dimensions": [["service"]], "Metrics": [{"Name": "Ticks", "Unit": "Count"}]}],
+    }
+    print(json.dumps({"_aws": aws, "service": "sample", "Ticks": 1}))
+    return {"ok": True}

@@ -1,0 +1,10 @@
+"""A module of a layer that remembers the first name it was told."""
+
+_first = []
+
+
+def remembered(name):
+    """Return the first name."""
+    if not _first:
+        _first.append(name)
+    return _first[0]
