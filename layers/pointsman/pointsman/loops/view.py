@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from pointsman.ports import QueueDescription, QueueKind, QueueRecord, Snapshot
 from pointsman.queues.estimates import Finished
-from pointsman.queues.jobs import BusyJob, JobRecord, Stage, Status, WaitingJob, kind_of
+from pointsman.queues.jobs import BusyJob, Detail, JobRecord, Stage, Status, WaitingJob, kind_of
 from pointsman.queues.policy import Policy
+
+UNDESCRIBED = Detail(size=1, gpus=0, share=None, priority=0)
 
 
 def finished(row: JobRecord, policy: Policy) -> Finished | None:
@@ -32,7 +34,7 @@ def jobs_of(
 ) -> tuple[tuple[WaitingJob, ...], tuple[BusyJob, ...], Mapping[str, int]]:
     """The jobs that wait, those that hold capacity, and how many wait in each share that the policy does not rule.
 
-    A record that may not be used yet is left out.
+    A record that may not be used yet is left out; a container job counts one, by its events alone.
     """
     ours = dict(record.priorities)
     waiting: list[WaitingJob] = []
@@ -40,7 +42,9 @@ def jobs_of(
     strangers: dict[str, int] = {}
     for row in known.values():
         detail = row.detail
-        if detail is None or row.doubtful:
+        if description.kind is QueueKind.CONTAINER:
+            detail = UNDESCRIBED  # there is no Describe of a service job for it: events are all that is known
+        elif detail is None or row.doubtful:
             continue
         kind = kind_of(row, detail, policy.classify(row.name, detail.tags).name)
         if row.stage is Stage.BUSY:
