@@ -5,6 +5,7 @@ of a document is its JSON text. JSON Schema comes from the same models.
 """
 
 import difflib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -154,6 +155,15 @@ def parse_policy(document: object) -> Policy:
     if problems := unbuilt + tuple(_contradictions(parsed)):
         raise InvalidDocument(problems)
     return _policy(parsed)
+
+
+def stored_policy(text: str) -> Policy:
+    """The policy of a stored document; raises `InvalidDocument` when this version of Pointsman cannot read it."""
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise InvalidDocument((Problem((), f"not JSON: {error}", "apply the policy again"),)) from None
+    return parse_policy(document)
 
 
 def _not_built(document: Mapping[str, object]) -> Iterator[Problem]:

@@ -7,9 +7,8 @@ pass that fails is recorded with the time of the next; one that is killed is fou
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from json import loads
 
-from pointsman.documents import InvalidDocument, parse_policy
+from pointsman.documents import InvalidDocument, stored_policy
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.observe import Observation, Observer
 from pointsman.ports import (
@@ -194,4 +193,4 @@ def _priorities(seen: Observation, decision: Decision, outcomes: Sequence[Outcom
 
 def policy_of(stored: StoredPolicy) -> Policy:
     """The values of a stored version; raises `InvalidDocument` when this version of Pointsman cannot read it."""
-    return parse_policy(loads(stored.document))
+    return stored_policy(stored.document)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from json import dumps, loads
+from json import dumps
 from typing import Any
 
-from pointsman.documents import InvalidDocument, parse_policy
+from pointsman.documents import InvalidDocument, stored_policy
 from pointsman.errors import Conflict, Poison
 from pointsman.inbound import alarm_event
 from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
@@ -41,7 +41,7 @@ class AlarmRelay:
         if stored is None:
             return False
         try:
-            return any(fnmatchcase(alarm, rule.alarm) for rule in parse_policy(loads(stored.document)).on_alarm)
+            return any(fnmatchcase(alarm, rule.alarm) for rule in stored_policy(stored.document).on_alarm)
         except InvalidDocument:
             return True  # the pass says what is wrong with it
 
