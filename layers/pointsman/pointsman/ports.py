@@ -108,7 +108,7 @@ class QueueRecord:
     """What one pass leaves for the next. `owner` and `lease_until` make one writer of two passes.
 
     An `owner` that is still named did not come to the end of its pass. `swept` is when the last whole sweep began.
-    `priorities` are what we set waiting jobs to, `would` what a queue in observe would have set. `problem` is what
+    `priorities` are what we set active jobs to, `would` what a queue in observe would have set. `problem` is what
     people should know of the last pass (empty: nothing).
     """
 

@@ -105,7 +105,7 @@ class Observer:
             history=history,
         )
         problems = tuple(problems_of(description, policy, strangers))
-        record = replace(record, priorities=_still_waiting(record, known))
+        record = replace(record, priorities=_still_active(record, known))
         return Observation(view, description, known, record, described, listed, problems, unfinished)
 
     def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription]:
@@ -309,6 +309,7 @@ def _judge_priority(row: JobRecord, write: Write | None, ours: int | None, *, re
     return replace(row, submitted_priority=submitted, foreign=row.detail.priority not in ones)
 
 
-def _still_waiting(record: QueueRecord, known: Mapping[str, JobRecord]) -> tuple[tuple[str, int], ...]:
-    waiting = {job_id for job_id, row in known.items() if row.stage is Stage.WAITING}
-    return tuple((job_id, priority) for job_id, priority in record.priorities if job_id in waiting)
+def _still_active(record: QueueRecord, known: Mapping[str, JobRecord]) -> tuple[tuple[str, int], ...]:
+    """A job that holds capacity may come back to wait, and then with the priority that we gave it."""
+    active = {job_id for job_id, row in known.items() if row.stage is not Stage.ENDED}
+    return tuple((job_id, priority) for job_id, priority in record.priorities if job_id in active)

@@ -182,7 +182,7 @@ def _intent(seen: Observation, move: Move, now: float) -> Write:
 
 
 def _priorities(seen: Observation, decision: Decision, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:
-    """What our writes left the waiting jobs with; a job back at what Batch described needs no entry."""
+    """What our writes left the active jobs with; a job back at what Batch described needs no entry."""
     ours = dict(seen.record.priorities)
     for move, outcome in zip(decision.moves, outcomes, strict=True):
         if outcome is Outcome.DONE:
