@@ -87,7 +87,8 @@ class Observer:
                 self._take_in(known, seen, doubts, now)
                 doubts |= {i for i in missing(known) if i in known}
             wanted = _to_describe(known, snapshot, doubts)
-            described = self._describe(known, wanted[:DESCRIBES], dict(record.priorities))
+            described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities))
+            record = replace(record, priorities=tuple((i, p) for i, p in record.priorities if i not in fresh))
             unfinished = len(wanted) > described or record.sweep is not None
         else:
             described = 0
@@ -177,12 +178,15 @@ class Observer:
             if merged is not None:
                 self._save(known, merged)
 
-    def _describe(self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int]) -> int:
-        """Describe these jobs as far as the budget goes; returns how many."""
+    def _describe(
+        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int]
+    ) -> tuple[int, set[str]]:
+        """Describe these jobs as far as the budget goes; returns how many, and those whose priority is now as told."""
         granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
         chosen = wanted[:granted]
         writes = self.control.writes(chosen) if chosen else {}
         stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
+        fresh: set[str] = set()
         for job_id in chosen:
             row = known.get(job_id) or stored.get(job_id)
             try:
@@ -195,7 +199,8 @@ class Observer:
             if merged is not None:
                 unknown = row is None or row.submitted_priority is None
                 self._save(known, _judge_priority(merged, writes.get(job_id), ours.get(job_id), rebuilt=unknown))
-        return len(chosen)
+                fresh.add(job_id)
+        return len(chosen), fresh
 
     def _save(self, known: dict[str, JobRecord], row: JobRecord) -> None:
         if not self.keep:
