@@ -150,12 +150,13 @@ class QueueLoop:
             except Gone:
                 outcomes.append(Outcome.GONE)
                 self._doubt(seen, move)
-            except Transient:
+            except Transient:  # it may have been carried out, and only its answer been lost
                 outcomes.append(Outcome.DEFERRED)
+                self._doubt(seen, move)
         return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - granted)
 
     def _doubt(self, seen: Observation, move: Move) -> None:
-        """The job ended between the read and the write: describe it in the next pass."""
+        """What became of the job, or of the write, is not known: describe the job in the next pass."""
         try:
             self.jobs.save(replace(seen.records[move.job_id], doubtful=True))
         except Conflict:
