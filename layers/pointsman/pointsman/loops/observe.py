@@ -8,7 +8,7 @@ missing, the jobs that hold capacity are listed as well.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pointsman.errors import Conflict, Gone, Misconfigured
+from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.view import capacity_used, finished, jobs_of, problems_of, table_use
 from pointsman.ports import (
     Alarms,
@@ -81,7 +81,7 @@ class Observer:
         if description.kind is not QueueKind.CONTAINER:
             doubts = _contradictions(known, snapshot, dict(record.priorities))
             if died:
-                doubts |= self._written_since(record, known, snapshot)
+                self._doubt_unrecorded(record, known, snapshot)
             if _suspicious(known, snapshot, doubts) or record.sweep is not None or now - record.swept >= SWEEP_EVERY:
                 record, seen, listed, missing = self._sweep(record, snapshot, now)
                 self._take_in(known, seen, doubts, now)
@@ -124,12 +124,19 @@ class Observer:
             return None
         return self.batch.snapshot(description.name)
 
-    def _written_since(
-        self, record: QueueRecord, known: Mapping[str, JobRecord], snapshot: Snapshot | None
-    ) -> set[str]:
-        suspects = {i for i, _ in record.priorities} | set(snapshot.front if snapshot else ())
-        writes = self.control.writes(suspects & known.keys())
-        return {i for i, write in writes.items() if write.at >= record.passed_at - SETTLED}
+    def _doubt_unrecorded(self, record: QueueRecord, known: dict[str, JobRecord], snapshot: Snapshot | None) -> None:
+        """Doubt the jobs that we last meant to have another priority than we believe: a pass that died may have set it.
+
+        The doubt is stored, so that it outlives a pass that fails again and a budget that does not reach.
+        """
+        if snapshot is None:
+            raise Transient("an earlier pass did not come to its end, and there is no budget to see what it did")
+        ours = dict(record.priorities)
+        for job_id, write in self.control.writes((ours.keys() | set(snapshot.front)) & known.keys()).items():
+            row = known[job_id]
+            believed = ours.get(job_id, row.detail.priority if row.detail else None)
+            if write.after != believed and not row.doubtful:
+                self._save(known, replace(row, doubtful=True))
 
     def _sweep(
         self, record: QueueRecord, snapshot: Snapshot | None, now: float
