@@ -1,0 +1,179 @@
+"""What a pass believes of priorities: its own writes, whatever became of them, and other people's."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pointsman.errors import Transient
+from pointsman.queues.jobs import Status
+from tests.unit.loops.world import QUEUE, World
+
+
+def lifted(job_id: str = "a", *, size: int = 2) -> World:
+    """One job is lifted onto what is free, and has not started yet."""
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit(job_id, size=size)
+    world.clock.advance(5)
+    world.pass_()
+    assert world.priority(job_id) == 4999
+    return world
+
+
+def test_a_lifted_job_that_started_and_bounced_for_lack_of_capacity_is_still_known_to_be_lifted() -> None:
+    world = lifted()
+    world.clock.advance(5)
+    world.move("a", Status.SCHEDULED)
+    world.pass_()
+    world.move("a", Status.RUNNABLE)
+    world.run("other", size=2)  # takes the place meanwhile
+    world.pass_()
+    assert world.priority("a") == 0, "at the head of the queue it would keep all others from starting"
+
+
+def test_a_lifted_job_that_is_tried_again_is_still_known_to_be_lifted() -> None:
+    world = lifted()
+    world.dispatch()
+    for _ in range(20):
+        world.pass_()
+    world.move("a", Status.RUNNABLE)
+    world.run("other", size=2)
+    world.pass_()
+    assert world.priority("a") == 0
+
+
+def reply_lost(world: World) -> None:
+    """The next write is carried out, and its answer is lost."""
+    real = world.batch.set_priority
+
+    def once(job_id: str, priority: int) -> None:
+        world.batch.set_priority = real  # type: ignore[method-assign]
+        real(job_id, priority)
+        raise Transient("timed out")
+
+    world.batch.set_priority = once  # type: ignore[method-assign]
+
+
+def test_a_write_whose_answer_was_lost_is_looked_up_before_the_next_decision() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    reply_lost(world)
+    world.pass_()
+    assert world.priority("a") == 4999
+    world.run("other", size=2)  # now it does not fit
+    world.pass_()
+    assert world.priority("a") == 0
+
+
+def test_a_return_whose_answer_was_lost_is_looked_up_before_the_next_decision() -> None:
+    world = lifted()
+    world.run("other", size=2)
+    reply_lost(world)
+    world.pass_()
+    assert world.priority("a") == 0
+    world.move("other", Status.SUCCEEDED)
+    world.pass_()
+    assert world.priority("a") == 4999
+
+
+@pytest.mark.parametrize("failures", [1, 2, 6])
+def test_a_write_that_a_failed_pass_did_not_record_is_found_however_often_passes_fail_after_it(failures: int) -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    world.control.fail_next("record", Transient("throttled"))
+    world.pass_()
+    assert world.priority("a") == 4999
+    world.batch.fail_next("snapshot", Transient("429"), times=failures)
+    for _ in range(failures):
+        world.pass_(after=60.0)
+    world.run("other", size=2)
+    world.pass_(after=60.0)
+    assert world.priority("a") == 0
+
+
+def test_a_return_that_a_failed_pass_did_not_record_is_found() -> None:
+    world = lifted()
+    world.run("other", size=2)
+    world.control.fail_next("record", Transient("throttled"))
+    world.pass_()
+    assert world.priority("a") == 0
+    world.move("other", Status.SUCCEEDED)
+    world.pass_(after=60.0)
+    assert world.priority("a") == 4999
+
+
+def described_again(world: World) -> None:
+    """Two states in one second: the next pass describes the job."""
+    world.clock.advance(1)
+    world.move("a", Status.SCHEDULED)
+    world.move("a", Status.RUNNABLE)
+
+
+@pytest.mark.parametrize("priority", [1, 5000, 9999])
+def test_a_priority_that_someone_else_set_is_left_alone(priority: int) -> None:
+    world = lifted()
+    world.set_by_hand("a", priority)
+    described_again(world)
+    for _ in range(3):
+        world.pass_()
+    assert world.priority("a") == priority
+    assert world.jobs.jobs["a"].foreign
+    world.run("other", size=2)
+    world.pass_()
+    assert world.priority("a") == priority, "not returned either"
+
+
+def test_a_priority_that_someone_set_back_to_what_was_submitted_is_ours_to_move() -> None:
+    world = lifted()
+    world.set_by_hand("a", 0)
+    described_again(world)
+    world.pass_()
+    assert not world.jobs.jobs["a"].foreign
+    assert world.priority("a") == 4999
+
+
+def test_our_own_priority_is_never_taken_for_someone_elses() -> None:
+    world = lifted()
+    described_again(world)
+    world.pass_()
+    assert not world.jobs.jobs["a"].foreign
+    assert world.batch.priorities == [("a", 4999)]
+
+
+@pytest.mark.parametrize("forget", [
+    lambda world: world.jobs.jobs.clear(),
+    lambda world: world.jobs.queues.clear(),
+    lambda world: (world.jobs.jobs.clear(), world.jobs.queues.clear()),
+])  # fmt: skip
+def test_a_job_table_that_was_lost_is_rebuilt_with_our_writes_known_as_ours(forget: Callable[[World], object]) -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit("a", size=2, priority=7)
+    world.clock.advance(5)
+    world.pass_()
+    forget(world)
+    for _ in range(3):
+        world.pass_(after=120.0)
+    row = world.jobs.jobs["a"]
+    assert (row.submitted_priority, row.foreign) == (7, False)
+    world.run("other", size=2)
+    world.pass_()
+    assert world.priority("a") == 7
+
+
+def test_what_is_kept_of_priorities_goes_when_the_job_has_ended() -> None:
+    world = lifted()
+    world.dispatch()
+    world.clock.advance(60)
+    world.move("a", Status.SUCCEEDED)
+    world.pass_()
+    assert world.record.priorities == ()
+    assert world.jobs.queue(QUEUE).owner == ""
