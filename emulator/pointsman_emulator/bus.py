@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from random import Random
 from typing import Any
 
@@ -50,7 +52,7 @@ class Bus:
         if not isinstance(detail, dict):
             return {"ErrorCode": "MalformedDetail", "ErrorMessage": "Detail is malformed."}
         when = entry.get("Time")
-        at = when.timestamp() if hasattr(when, "timestamp") else float(when or self.clock.now)
+        at = when.timestamp() if isinstance(when, datetime) else float(when or self.clock.now)
         name = backend._normalize_event_bus_arn(entry.get("EventBusName"))
         return {
             "EventId": self.put(
@@ -87,9 +89,7 @@ class Bus:
                 if expression and (rule.name, expression) not in self._ticking:
                     self._ticking.add((rule.name, expression))
                     seconds = _period(rule.name, expression)
-                    self.clock.at(
-                        self.clock.now + seconds, lambda rule=rule, seconds=seconds: self._tick(rule, seconds)
-                    )  # type: ignore[misc]
+                    self.clock.at(self.clock.now + seconds, functools.partial(self._tick, rule, seconds))
 
     def _tick(self, rule: Rule, seconds: float) -> None:
         key = (rule.name, rule.scheduled_expression)

@@ -36,16 +36,16 @@ class Clock:
         self._heap: list[tuple[float, int, Action]] = []
         self._sequence = count()
         self._travel = time_machine.travel(start, tick=False)
-        self._coordinates: time_machine.Coordinates | None = None
+        self._traveller: time_machine.Traveller | None = None
 
     def start(self) -> None:
         """Take over the clocks of this process."""
-        self._coordinates = self._travel.start()
+        self._traveller = self._travel.start()
 
     def stop(self) -> None:
         """Give them back."""
         self._travel.stop()
-        self._coordinates = None
+        self._traveller = None
 
     def at(self, when: float, action: Action) -> None:
         """Run an action at a time; one that has passed means as soon as possible."""
@@ -90,8 +90,8 @@ class Clock:
         to = _tick(to)
         if to > self.now:
             self.now = to
-            if self._coordinates is not None:
-                self._coordinates.move_to(to)
+            if self._traveller is not None:
+                self._traveller.move_to(to)
 
 
 def _tick(when: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -13,12 +14,13 @@ from unittest import mock
 
 import boto3
 from moto import mock_aws
-from moto.events.models import EventsBackend, events_backends
+from moto.events.models import events_backends
 from moto.moto_api._internal import mock_random
 from moto.sqs.models import Message, sqs_backends
 
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
 from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
+from pointsman_emulator.backends.events.models import EmulatorEventsBackend
 from pointsman_emulator.backends.registry import registered
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
 from pointsman_emulator.bus import Bus
@@ -30,6 +32,7 @@ from pointsman_emulator.gateway import Call, Gateway
 from pointsman_emulator.invocations import AsyncInvoker
 from pointsman_emulator.metrics import put_embedded
 from pointsman_emulator.models.batch import BatchModel, BatchSettings
+from pointsman_emulator.shortcuts import taken
 from pointsman_emulator.stacks import Deployer, Stack
 from pointsman_emulator.wiring import Ledger, WiringReport
 
@@ -77,22 +80,13 @@ class Emulator:
             self.clock.start()
             self._context.callback(self.clock.stop)
             enter(mock.patch("time.sleep", self.clock.sleep))
-            enter(mock_aws(config={"lambda": {"use_docker": False}, "core": {"mock_credentials": False}}))  # type: ignore[typeddict-item]
+            enter(mock_aws(config={"lambda": {"use_docker": False}, "core": {"mock_credentials": False}}))
             enter(self.gateway.installed())
+            enter(taken())
             enter(mock.patch.object(EmulatorQueue, "arrived", self._arrived))
-            bus = self.bus
-            enter(
-                mock.patch.object(EventsBackend, "put_events", lambda backend, events: bus.put_entries(backend, events))
-            )
-            put_rule = EventsBackend.put_rule
-
-            def put_rule_and_tick(backend: EventsBackend, *args: Any, **kwargs: Any) -> Any:
-                rule = put_rule(backend, *args, **kwargs)
-                bus.schedule(backend)
-                return rule
-
-            enter(mock.patch.object(EventsBackend, "put_rule", put_rule_and_tick))
             mock_random.seed(self.seed)
+            EmulatorEventsBackend.open(self.bus)
+            self._context.callback(EmulatorEventsBackend.close)
             EmulatorBatchBackend.open(self.settings, self.seed, self.clock, self.bus)
             self._context.callback(EmulatorBatchBackend.close)
             EmulatorCloudWatchBackend.open(self.clock, self.bus)
@@ -226,8 +220,6 @@ class Emulator:
             function = self.deployer.functions.get(arn)
             if function is None:
                 raise LookupError("there is no such function")
-            import json
-
             self.invoker.invoke(function, json.loads(body))
         else:
             raise LookupError(f"the emulator delivers to queues and functions only, not to {service}")
@@ -246,10 +238,9 @@ class Wiring:
 
     def check(self) -> WiringReport:
         """Compare the events of the run with the rules and targets."""
-        targeted = {
-            target["Arn"]: rule.name
-            for bus in events_backends[ACCOUNT][REGION].event_buses.values()
-            for rule in bus.rules.values()
-            for target in rule.targets
-        }
+        targeted: set[str] = set()
+        for bus in events_backends[ACCOUNT][REGION].event_buses.values():
+            for rule in bus.rules.values():
+                for target in rule.targets:
+                    targeted |= {target["Arn"], (target.get("DeadLetterConfig") or {}).get("Arn", target["Arn"])}
         return self._ledger.check(targeted)

@@ -72,6 +72,7 @@ class Function:
     sandbox: Sandbox
     invoke_config: Mapping[str, Any] = field(default_factory=dict)
     _call: Callable[[Any, LambdaContext], Any] | None = None
+    _environ: dict[Any, Any] | None = None
 
     def invoke(self, event: Any) -> Any:
         """Invoke it and wait: the payload it returns, or the exception it raised."""
@@ -114,11 +115,9 @@ class FunctionRuntime:
         request_id = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
         context = LambdaContext(function, request_id, clock.now + function.timeout, lambda: clock.now)
         self.invocations[function.logical_id] = self.invocations.get(function.logical_id, 0) + 1
-        outside = dict(os.environ)
+        outside = _swap_environment(self._environment(function))
         lines: list[str] = []
         try:
-            os.environ.clear()
-            os.environ.update(self._environment(function))
             with function.sandbox.entered(), STDOUT.into(lines), self.gateway.acting_as(function.logical_id):
                 payload = function.load()(json.loads(json.dumps(event)), context)
             payload = json.loads(json.dumps(payload))
@@ -127,8 +126,7 @@ class FunctionRuntime:
             self._report_error(function)
             return Outcome(error=_wording(error), exception=error, request_id=request_id)
         finally:
-            os.environ.clear()
-            os.environ.update(outside)
+            os.environ._data = outside  # type: ignore[attr-defined]
             self._keep(function, lines)
         if clock.now > context._deadline:
             message = f"{request_id} Task timed out after {function.timeout:.2f} seconds"
@@ -136,18 +134,25 @@ class FunctionRuntime:
             return Outcome(error={"errorMessage": message, "errorType": "Sandbox.Timedout"}, request_id=request_id)
         return Outcome(payload=payload, request_id=request_id)
 
-    def _environment(self, function: Function) -> dict[str, str]:
-        return {
-            **{name: os.environ[name] for name in KEPT if name in os.environ},
-            **FIXED,
-            "AWS_LAMBDA_FUNCTION_NAME": function.name,
-            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
-            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
-            "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
-            "_HANDLER": function.handler,
-            "TZ": ":UTC",
-            **function.environment,
-        }
+    @staticmethod
+    def _environment(function: Function) -> dict[Any, Any]:
+        """The function's environment, in the form that `os.environ` keeps."""
+        if function._environ is None:
+            function._environ = {
+                os.environ.encodekey(key): os.environ.encodevalue(value)
+                for key, value in {
+                    **{name: os.environ[name] for name in KEPT if name in os.environ},
+                    **FIXED,
+                    "AWS_LAMBDA_FUNCTION_NAME": function.name,
+                    "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+                    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
+                    "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
+                    "_HANDLER": function.handler,
+                    "TZ": ":UTC",
+                    **function.environment,
+                }.items()
+            }
+        return dict(function._environ)
 
     def _keep(self, function: Function, lines: list[str]) -> None:
         kept = self.logs.setdefault(function.logical_id, [])
@@ -169,6 +174,13 @@ class FunctionRuntime:
         directive = {"Namespace": "AWS/Lambda", "Dimensions": [["FunctionName"]], "Metrics": names}
         aws = {"Timestamp": at, "CloudWatchMetrics": [directive]}
         self.emit_metrics({"_aws": aws, "FunctionName": function.name, "Errors": 1})
+
+
+def _swap_environment(data: dict[Any, Any]) -> dict[Any, Any]:
+    """Exchange the whole of `os.environ`, at once; returns what was there. No C library of ours reads it."""
+    before: dict[Any, Any] = os.environ._data  # type: ignore[attr-defined]
+    os.environ._data = data  # type: ignore[attr-defined]
+    return before
 
 
 def function_arn(name: str) -> str:

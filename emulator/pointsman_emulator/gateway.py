@@ -20,8 +20,8 @@ from moto.backend_index import backend_url_patterns
 from moto.backends import get_backend
 from moto.core.base_backend import BackendDict
 from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
-from werkzeug.exceptions import HTTPException
 from moto.core.request import normalize_request
+from werkzeug.exceptions import HTTPException
 
 from pointsman_emulator.environment import ACCOUNT, REGION
 

@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
@@ -52,6 +53,12 @@ class _Stdout(io.TextIOBase):
 STDOUT = _Stdout()
 
 
+@dataclass(slots=True)
+class _Seen:
+    count: int = -1
+    names: list[str] = field(default_factory=list)
+
+
 class Sandbox:
     """The modules of the layers, as one function sees them."""
 
@@ -66,11 +73,12 @@ class Sandbox:
         self._loggers = tuple(logger_names)
         self._own: dict[str, ModuleType] = {}
         self._fresh = True
+        self._outside, self._inside = _Seen(), _Seen()
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Inside, an import of a layer's module finds this function's copy."""
-        outside = {name: sys.modules.pop(name) for name in self._of_layers()}
+        outside = self._taken_out(self._outside)
         sys.modules.update(self._own)
         path = list(sys.path)
         sys.path[:0] = [entry for entry in self._paths if entry not in path]
@@ -81,10 +89,14 @@ class Sandbox:
         try:
             yield
         finally:
-            self._own = {name: sys.modules.pop(name) for name in self._of_layers()}
+            self._own = self._taken_out(self._inside)
             sys.modules.update(outside)
             sys.path[:] = path
 
-    def _of_layers(self) -> list[str]:
-        packages = self._packages
-        return [name for name in sys.modules if name.partition(".")[0] in packages] if packages else []
+    def _taken_out(self, seen: _Seen) -> dict[str, ModuleType]:
+        """Take the layers' modules out of `sys.modules`. They are looked for only when a module was added."""
+        if seen.count != len(sys.modules):
+            packages = self._packages
+            seen.names = [name for name in sys.modules if name.partition(".")[0] in packages]
+            seen.count = len(sys.modules)
+        return {name: sys.modules.pop(name) for name in seen.names if name in sys.modules}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
@@ -18,7 +18,7 @@ SERVERLESS = "AWS::Serverless-2016-10-31"
 PSEUDO = "AWS::"
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """YAML with CloudFormation's short functions, and without dates."""
 
 
@@ -38,7 +38,7 @@ def _short_function(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, 
     elif isinstance(node, yaml.SequenceNode):
         value = loader.construct_sequence(node, deep=True)
     else:
-        value = loader.construct_mapping(node, deep=True)  # type: ignore[arg-type]
+        value = loader.construct_mapping(node, deep=True)
     return {name: value}
 
 

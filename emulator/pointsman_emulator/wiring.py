@@ -1,8 +1,8 @@
-"""The wiring check: was every kind of event that was produced matched by a rule, and did it reach its target?"""
+"""The wiring check: every kind of event that was produced is matched by a rule and reaches its target."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 
@@ -44,6 +44,7 @@ class WiringReport:
 
     kinds: tuple[Kind, ...]
     faults: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -54,11 +55,11 @@ class WiringReport:
         """The report in words."""
         lines = []
         for kind in self.kinds:
-            for (rule, _), route in kind.routes.items():
+            for route in kind.routes.values():
                 lost = f", {route.lost} lost by injection" if route.lost else ""
                 lines.append(
                     f"{kind.detail_type} ({kind.source}): {kind.produced} produced, "
-                    f"{route.reached} reached {short(route.target)} by {rule}{lost}"
+                    f"{route.reached} reached {self.names.get(route.target, short(route.target))}{lost}"
                 )
         return "\n".join([*lines, *self.faults])
 
@@ -81,8 +82,8 @@ class Ledger:
         kind.produced += 1
         return kind
 
-    def check(self, targeted: Mapping[str, str]) -> WiringReport:
-        """Compare what happened with what the templates mean; `targeted` is each rule target's ARN and its rule."""
+    def check(self, targeted: Set[str]) -> WiringReport:
+        """Compare what happened with what the templates mean; `targeted` are the rules' targets."""
         orphans = [arn for arn in self.expected if arn not in targeted]
         faults: list[str] = []
         for kind in self.kinds.values():
@@ -91,17 +92,18 @@ class Ledger:
                 missing = " or ".join(self.name(arn) for arn in orphans)
                 meant = f"; {missing} lets EventBridge in and no rule feeds it" if orphans else ""
                 faults.append(f"{label}: {kind.produced} produced, matched by no rule{meant}.")
-            for rule in kind.rules:
-                if not any(name == rule for name, _ in kind.routes):
-                    faults.append(f"{label}: rule {rule} matched it and has no target.")
+            fed = {name for name, _ in kind.routes}
+            faults.extend(
+                f"{label}: rule {rule} matched it and has no target." for rule in kind.rules if rule not in fed
+            )
             for (rule, arn), route in kind.routes.items():
-                for reason, number in route.refused.items():
-                    faults.append(
-                        f"{label}: {number} of {route.sent} did not reach {self.name(arn)} by {rule}: {reason}."
-                    )
+                faults.extend(
+                    f"{label}: {number} of {route.sent} did not reach {self.name(arn)} by {rule}: {reason}."
+                    for reason, number in route.refused.items()
+                )
         faults.extend(f"{self.name(arn)}: {self.expected[arn]}, and no rule has it as a target." for arn in orphans)
         faults.extend(self.dangling)
-        return WiringReport(tuple(self.kinds.values()), tuple(faults))
+        return WiringReport(tuple(self.kinds.values()), tuple(faults), self.names)
 
     def name(self, arn: str) -> str:
         """A target as the template calls it."""

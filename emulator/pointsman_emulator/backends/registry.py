@@ -11,11 +11,13 @@ from moto.batch.models import batch_backends
 from moto.cloudformation import parsing
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
+from moto.events.models import events_backends
 
 from pointsman_emulator.backends.batch import cloudformation as batch_types
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
 from pointsman_emulator.backends.cloudwatch import cloudformation as cloudwatch_types
 from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
+from pointsman_emulator.backends.events.models import EmulatorEventsBackend
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
 
 TYPES = (
@@ -29,13 +31,14 @@ TYPES = (
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """Inside, moto's Batch, CloudWatch and SQS are ours."""
+    """Inside, moto's Batch, CloudWatch, EventBridge and SQS are ours."""
     _forget()
     for cache in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
         cache.cache_clear()
     with (
         mock.patch.object(batch_backends, "backend", EmulatorBatchBackend),
         mock.patch.object(cloudwatch_backends, "backend", EmulatorCloudWatchBackend),
+        mock.patch.object(events_backends, "backend", EmulatorEventsBackend),
         mock.patch.object(moto.sqs.models, "Queue", EmulatorQueue),
     ):
         yield
@@ -47,3 +50,4 @@ def _forget() -> None:
     BackendDict.reset()
     batch_backends.clear()
     cloudwatch_backends.clear()
+    events_backends.clear()

@@ -64,7 +64,7 @@ class Datum(NamedTuple):
 
     at: float
     total: float
-    count: float
+    samples: float
     low: float
     high: float
 
@@ -74,7 +74,7 @@ class Point(NamedTuple):
 
     at: float
     value: float
-    count: float
+    samples: float
 
 
 class Series:
@@ -101,7 +101,7 @@ class Series:
         data = self._data[lower:upper]
         if not data:
             return None
-        count = sum(datum.count for datum in data)
+        count = sum(datum.samples for datum in data)
         total = sum(datum.total for datum in data)
         values = {
             "Average": total / count if count else 0.0,
@@ -114,7 +114,7 @@ class Series:
             return Point(start, values[statistic], count)
         if not statistic.startswith("p"):
             raise NotImplementedError(f"the emulator has no statistic {statistic}")
-        ranked = sorted(datum.total / datum.count for datum in data if datum.count)
+        ranked = sorted(datum.total / datum.samples for datum in data if datum.samples)
         place = min(len(ranked) - 1, int(len(ranked) * float(statistic[1:]) / 100))
         return Point(start, ranked[place], count)
 

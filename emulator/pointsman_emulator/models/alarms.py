@@ -201,7 +201,7 @@ def _reason_data(spec: AlarmSpec, end: float, found: list[Point]) -> str:
         "recentDatapoints": [point.value for point in reversed(found)],
         "threshold": spec.threshold,
         "evaluatedDatapoints": [
-            {"timestamp": stamp(point.at), "sampleCount": point.count, "value": point.value} for point in found
+            {"timestamp": stamp(point.at), "sampleCount": point.samples, "value": point.value} for point in found
         ],
     }
     if found:

@@ -1,4 +1,4 @@
-"""The events of service jobs, with the fields that the documented samples have and no others (UG:service-job-events)."""
+"""The events of service jobs, with the fields of the documented samples and no others (UG:service-job-events)."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ class EmulatorBatchBackend(ServiceJobs, BatchBackend):
         return self._page(ours + theirs, request, "jobQueues")
 
     def update_service_queue(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Change state, priority, limits; a policy can be swapped, but neither added nor removed (API:CreateJobQueue)."""
+        """Change state, priority, limits; a policy can be swapped, not added or removed (API:CreateJobQueue)."""
         record = self._queues[request["jobQueue"].rsplit("/", 1)[-1]]
         detail = record.detail
         policy_arn = request.get("schedulingPolicyArn")

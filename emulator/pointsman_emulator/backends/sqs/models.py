@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from moto.core.utils import unix_time_millis
 from moto.sqs.models import DEDUPLICATION_TIME_IN_SECONDS, Message, Queue
 
-
 ROUNDING = 1.0
 """Milliseconds: moto computes times in floats, and what is due now must not be due in a moment."""
 
@@ -28,7 +27,7 @@ class EmulatorQueue(Queue):
     def add_message(self, message: Message) -> None:
         """Take a message, unless its deduplication id was seen in the last five minutes."""
         if self.fifo_queue and message.deduplication_id:
-            now = message.sent_timestamp or int(unix_time_millis())
+            now = int(unix_time_millis())
             before = self._seen.get(message.deduplication_id)
             if before is not None and now - before < DEDUPLICATION_TIME_IN_SECONDS * 1000:
                 return
@@ -40,21 +39,17 @@ class EmulatorQueue(Queue):
             EmulatorQueue.arrived(self, message)
 
     def take(self, limit: int, visibility_seconds: int) -> list[Message]:
-        """Receive up to `limit` messages, as an event source mapping does; what came too often goes to the dead letters.
+        """Receive up to `limit` messages for an event source mapping; what came too often goes to the dead letters.
 
         In a FIFO queue, a group of which a message is in flight gives no other.
         """
         now = unix_time_millis() + ROUNDING
-        busy = {message.group_id for message in self._messages if message.group_id and message.visible_at > now}
+        busy = self._busy(now)
         taken: list[Message] = []
         dead: list[Message] = []
-        limit_of_receives = self.redrive_policy["maxReceiveCount"] if self.dead_letter_queue is not None else None
+        limit_of_receives = (self.redrive_policy or {}).get("maxReceiveCount") if self.dead_letter_queue else None
         for message in self._messages:
-            if (
-                message.visible_at > now
-                or message.delayed_until > now
-                or (self.fifo_queue and message.group_id in busy)
-            ):
+            if message.visible_at > now or message.delayed_until > now or message.group_id in busy:
                 continue
             if limit_of_receives is not None and message.approximate_receive_count >= limit_of_receives:
                 dead.append(message)
@@ -87,9 +82,12 @@ class EmulatorQueue(Queue):
         if self.fifo_queue:
             for message in self._messages:
                 busy[message.group_id] = max(busy.get(message.group_id, 0.0), message.visible_at)
-        return (
-            min(max(it.visible_at, it.delayed_until, busy.get(it.group_id, 0.0)) for it in self._messages) / 1000
-        )
+        return min(max(it.visible_at, it.delayed_until, busy.get(it.group_id, 0.0)) for it in self._messages) / 1000
+
+    def _busy(self, now: float) -> set[str | None]:
+        if not self.fifo_queue:
+            return set()
+        return {message.group_id for message in self._messages if message.visible_at > now}
 
     def _forget(self, now: int) -> None:
         for seen, at in list(self._seen.items()):

@@ -1,8 +1,11 @@
 """Writes each job's state down, and wakes its queue."""
 
+# ruff: noqa: T201, ARG001 - a function prints its log, and takes a context
+
 import json
 import os
 import time
+from typing import Any
 
 import boto3
 from sample_shared import remembered
@@ -11,7 +14,7 @@ TABLE = boto3.client("dynamodb")
 SQS = boto3.client("sqs")
 
 
-def handler(event, context):
+def handler(event: Any, context: Any) -> Any:
     """Take a batch; a message that says `poison` is reported, one that says `crash` raises."""
     failures = []
     for record in event["Records"]:

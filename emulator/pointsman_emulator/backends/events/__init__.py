@@ -1,0 +1,1 @@
+"""EventBridge: moto keeps buses, rules and targets; the bus of the emulator matches and delivers."""
