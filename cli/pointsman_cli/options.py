@@ -1,0 +1,83 @@
+"""Options that several verbs share. Those that say where to look are taken before the verb and after it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from pointsman.documents import seconds
+from pointsman_cli.access import Access, Deployment, Target
+
+Verb = TypeVar("Verb", bound=Callable[..., object])
+
+_META = "pointsman."
+
+
+class Duration(click.ParamType[float]):
+    """A duration as policies write it, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds of `2h` or `1h30m`."""
+        try:
+            return value if isinstance(value, float) else seconds(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+DURATION = Duration()
+
+
+def as_json(verb: Verb) -> Verb:
+    """Print one JSON object instead of text."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(verb)
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    if value not in (None, False):
+        ctx.meta[f"{_META}{param.name}"] = value
+
+
+def where(verb: Verb, *, environment: bool = False) -> Verb:
+    """Say which deployment is meant; the nearest to the verb counts, then what stood before it."""
+    shared: dict[str, Any] = {"callback": _keep, "expose_value": False}
+    options = (
+        click.option("--stack", metavar="NAME", envvar="POINTSMAN_STACK" if environment else None, **shared,
+                     help="The CloudFormation stack of the deployment (or POINTSMAN_STACK)."),
+        click.option("--endpoint-url", metavar="URL", **shared, help="Ask this address instead of AWS."),
+        click.option("--demo-at", metavar="TIME", type=DURATION, **shared,
+                     help="No AWS account: the day of the demo, played to this time, as 10h or 90m."),
+        click.option("--debug", is_flag=True, **shared, help="Show the traceback of a failure."),
+    )  # fmt: skip
+    for option in reversed(options):
+        verb = option(verb)
+    return verb
+
+
+def wants_traceback(ctx: click.Context) -> bool:
+    """Whether --debug was given, anywhere."""
+    return bool(ctx.meta.get(f"{_META}debug"))
+
+
+def target(ctx: click.Context) -> Target:
+    """Where the person wants to look."""
+    return Target(*(ctx.meta.get(f"{_META}{name}") for name in ("stack", "endpoint_url", "demo_at")))
+
+
+def access(ctx: click.Context) -> Access:
+    """How deployments are reached: what the caller of the command gave, else AWS and the demo."""
+    given = ctx.find_root().obj
+    if given is not None:
+        return given  # type: ignore[no-any-return]  # click's own type for it is Any
+    from pointsman_cli.deployment import AwsAccess
+
+    return AwsAccess()
+
+
+@contextmanager
+def deployment(ctx: click.Context) -> Iterator[Deployment]:
+    """The deployment that is meant, for as long as the block lasts."""
+    with access(ctx).open(target(ctx)) as found:
+        yield found

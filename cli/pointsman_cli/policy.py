@@ -1,0 +1,204 @@
+"""`pointsman policy`: check, schema, apply, show."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import click
+from ruamel.yaml import YAML
+
+from pointsman.documents import policy_schema
+from pointsman.errors import Conflict, Gone, Transient, UserMistake
+from pointsman.loops.view import problems_of
+from pointsman.ports import BatchQueues, Control, JobTable, QueueDescription, QueueKind, StoredPolicy
+from pointsman.queues.policy import Policy
+from pointsman_cli import options
+from pointsman_cli.check import Finding, check
+from pointsman_cli.failures import FOUND, Failure
+from pointsman_cli.printing import counted, moment, print_json, when
+
+TRIES = 5  # to make a wake record due while others write it
+
+
+@click.group()
+def policy() -> None:
+    """Check, apply and show the policies of queues."""
+
+
+@policy.command("check", short_help="Say what is wrong with a policy file.")
+@click.argument("file", type=click.Path(path_type=Path))
+@options.as_json
+@click.pass_context
+def check_(ctx: click.Context, file: Path, as_json: bool) -> None:
+    """Say everything that is wrong with the policy in FILE; asks no AWS."""
+    checked = check(file)
+    if as_json:
+        print_json({"ok": not checked.findings, "problems": [_finding(f) for f in checked.findings]})
+    elif checked.policy:
+        ruled = checked.policy
+        classes = counted(len(ruled.classes), "class")
+        click.echo(f"{file}: a policy of queue {ruled.queue} with {classes}; mode {ruled.mode.value}")
+    else:
+        for finding in checked.findings:
+            click.echo(str(finding))
+    ctx.exit(FOUND if checked.findings else 0)
+
+
+@policy.command(short_help="Print the JSON Schema of policies.")
+def schema() -> None:
+    """Print the JSON Schema of a policy, for editors and other tools."""
+    print_json(policy_schema())
+
+
+@policy.command(short_help="Make a policy file rule its queue.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--measure-only", is_flag=True, help="Also for a queue in which nothing can be moved.")
+@options.as_json
+@options.where
+@click.pass_context
+def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> None:
+    """Check the policy in FILE, and make it the one that rules its queue."""
+    checked = check(file)
+    if checked.policy is None:
+        if as_json:
+            print_json({"ok": False, "problems": [_finding(f) for f in checked.findings]})
+        raise Failure("the policy is not applied\n" + "\n".join(map(str, checked.findings)), FOUND)
+    place = f"{file}:{checked.source.place(('queue',)).line}"
+    with options.deployment(ctx) as found:
+        ruled = checked.policy
+        warnings = _fits(_described(found.batch, ruled.queue, place), ruled, place, measure_only=measure_only)
+        now = found.clock.now()
+        document = json.dumps(checked.source.value, ensure_ascii=False)
+        stored = found.control.policy(ruled.queue)
+        changed = stored is None or stored.document != document
+        if stored is None or changed:
+            caller = options.access(ctx).caller(options.target(ctx))
+            stored = found.control.put_policy(ruled.queue, document, now, caller)
+        if found.control.stopped():
+            warnings.append("everything is stopped: every queue only observes")
+        due, why = _make_due(found.jobs, ruled.queue, now)
+    if as_json:
+        mode = {"mode": ruled.mode.value, "changed": changed, "due": due, "warnings": warnings}
+        print_json({"ok": True, **_applied(stored), **mode})
+        return
+    what = f"version {stored.number} {'applied' if changed else 'rules already, nothing is changed'}"
+    click.echo(f"{ruled.queue}: {what}; mode {ruled.mode.value}; {why}")
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
+
+
+@policy.command(short_help="Print the policy that rules a queue.")
+@click.argument("queue")
+@click.option("--version", type=click.IntRange(min=1), help="An older version than the one that rules.")
+@options.as_json
+@options.where
+@click.pass_context
+def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> None:
+    """Print the policy of QUEUE as it was applied, with its version, when, and by whom."""
+    with options.deployment(ctx) as found:
+        stored = found.control.policy(queue)
+        if stored is None:
+            known = ", ".join(found.control.queues()) or "none"
+            raise UserMistake("this queue has no policy", place=queue, remedy=f"queues with one: {known}")
+        newest = stored.number
+        if version is not None and version != newest:
+            stored = _older(found.control, queue, version)
+        if stored is None:
+            raise UserMistake(f"there is no version {version}", place=queue, remedy=f"the newest is {newest}")
+    document = json.loads(stored.document)
+    if as_json:
+        print_json({**_applied(stored), "rules": stored.number == newest, "document": document})
+        return
+    ruling = "" if stored.number == newest else f"; version {newest} rules"
+    click.echo(
+        f"# version {stored.number}, applied {when(stored.applied_at)} by {stored.applied_by or 'unknown'}{ruling}"
+    )
+    click.echo(_yaml(document), nl=False)
+
+
+@runtime_checkable
+class _KeepsVersions(Protocol):
+    """A control table from which older versions can be read."""
+
+    def policy_version(self, queue: str, number: int) -> StoredPolicy | None:
+        """This version of the queue's policy; None when there is none."""
+        ...
+
+
+def _older(control: Control, queue: str, version: int) -> StoredPolicy | None:
+    if not isinstance(control, _KeepsVersions):
+        raise UserMistake("only the version that rules can be shown", place=queue, remedy="leave out --version")
+    return control.policy_version(queue, version)
+
+
+def _described(batch: BatchQueues, queue: str, place: str) -> QueueDescription:
+    try:
+        return batch.describe_queue(queue)
+    except Gone:
+        raise UserMistake(f"there is no job queue {queue}", place=place, remedy="create it, or name another") from None
+
+
+def _fits(description: QueueDescription, policy: Policy, place: str, *, measure_only: bool) -> list[str]:
+    """What to warn of; raises `UserMistake` for a queue in which nothing can be moved, unless that is wanted."""
+    problems = list(problems_of(description, policy, {}))
+    if description.kind in (QueueKind.FIFO, QueueKind.CONTAINER) and not measure_only:
+        raise UserMistake(problems[0], place=place, remedy="--measure-only applies the policy all the same")
+    if description.kind is QueueKind.FAIR_SHARE and not _listed(policy.share, description.shares):
+        listed = ", ".join(description.shares) or "none"
+        problems.append(
+            f"share {policy.share} is not in the queue's scheduling policy (its shares: {listed}): "
+            "Batch gives jobs of such a share the weight 1; is the name right?"
+        )
+    return problems
+
+
+def _listed(share: str, shares: tuple[str, ...]) -> bool:
+    """Whether Batch finds this share among those; a trailing star there stands for every ending."""
+    return any(share == listed or (listed.endswith("*") and share.startswith(listed[:-1])) for listed in shares)
+
+
+def _make_due(jobs: JobTable, queue: str, now: float) -> tuple[bool, str]:
+    """Ask for a pass at once. A pass that is running is not disturbed: it would lose its lease."""
+    try:
+        for _ in range(TRIES):
+            record = jobs.queue(queue)
+            if record.lease_until > now:
+                return False, "a pass is running, the next one goes by it"
+            try:
+                jobs.save_queue(replace(record, next_wake_at=now))
+            except Conflict:
+                continue
+            return True, "the next pass is due now"
+    except Transient as error:
+        return False, f"the next pass comes by itself (it could not be made due now: {error})"
+    return False, "the next pass comes by itself"
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "file": finding.file,
+        "line": finding.place.line,
+        "column": finding.place.column,
+        "path": list(finding.path),
+        "message": finding.message,
+        "remedy": finding.remedy,
+    }
+
+
+def _applied(stored: StoredPolicy) -> dict[str, object]:
+    return {
+        "queue": stored.queue,
+        "version": stored.number,
+        "applied_at": moment(stored.applied_at),
+        "applied_by": stored.applied_by,
+    }
+
+
+def _yaml(document: object) -> str:
+    text = StringIO()
+    yaml = YAML(pure=True)
+    yaml.width = 4096
+    yaml.dump(document, text)
+    return text.getvalue()

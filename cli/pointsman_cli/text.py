@@ -1,0 +1,135 @@
+"""What `pointsman queue` prints for people."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from rich.console import Console
+
+from pointsman.loops.inspect import Look
+from pointsman.ports import RecordedMove
+from pointsman.queues.explain import Standing
+from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.moves import Hold
+from pointsman.queues.ranking import Candidate
+from pointsman.queues.reasons import Idle, hours, named
+from pointsman_cli.printing import counted, when
+from pointsman_cli.screen import table
+from pointsman_cli.shapes import active_effects, waits_by_class, working
+from pointsman_cli.standing import Elsewhere, Waiting
+
+IDLE = {
+    Idle.RESERVATION: "kept for the job whose place is held",
+    Idle.NOTHING_FITS: "no waiting job fits",
+    Idle.NO_WORK: "nothing waits",
+    Idle.NOT_RULED: "nothing in this queue can be moved",
+}
+
+
+def queue(out: Console, look: Look, *, stopped: bool, head: Sequence[Candidate]) -> None:
+    """`queue show`."""
+    view, record, stored = look.seen.view, look.record, look.stored
+    kind = look.seen.description.kind.value
+    by = f" by {stored.applied_by}" if stored.applied_by else ""
+    out.print(f"{view.queue}: {kind}, {_mode(look, stopped=stopped)}", style="bold")
+    out.print(f"policy     version {stored.number}, applied {when(stored.applied_at)}{by}")
+    use = f"{view.used} of {view.capacity} instances in use, {working(look)} working, {view.free} free"
+    out.print(f"capacity   {use}")
+    out.print(f"waiting    {counted(len(view.waiting), 'job')}")
+    out.print(f"held       {_held(look.decision.hold, view.now)}")
+    for effect in active_effects(look):
+        end = "the alarm ends" if effect.end == float("inf") else when(effect.end)
+        out.print(f"effect     {effect.alarm} gives {effect.boost} {hours(effect.by)} more head start until {end}")
+    out.print(f"last pass  {when(record.passed_at)}")
+    out.print(f"next pass  {when(record.next_wake_at)}, or when an event wakes it")
+    _problems(out, [f"the last pass: {record.problem}"] if record.problem else [], look.seen.problems)
+    out.print()
+    waits = waits_by_class(look)
+    rows = [(n, len(w), hours(fmean(w)) if w else "-", hours(max(w)) if w else "-") for n, w in waits.items()]
+    numbers = ("waiting", "mean wait", "longest wait")
+    out.print(table(("class", *numbers), rows, right=numbers))
+    if head:
+        out.print()
+        out.print(_jobs([c.job for c in head], view.now, [hours(c.expected) for c in head]))
+
+
+def plan(out: Console, look: Look, *, stopped: bool) -> None:
+    """`queue plan`."""
+    decision, view = look.decision, look.seen.view
+    out.print(f"{view.queue} at {when(view.now)}: {_mode(look, stopped=stopped)}", style="bold")
+    _problems(out, look.seen.problems)
+    if decision.moves:
+        rows = [
+            (m.job_name, m.job_class, f"{m.before} -> {m.after}", m.reason.value, m.sentence) for m in decision.moves
+        ]
+        out.print(table(("job", "class", "priority", "reason", "why"), rows))
+    else:
+        out.print("Nothing would be moved.")
+    for reason, count in decision.idle:
+        out.print(f"{counted(count, 'instance')} would stay idle: {IDLE.get(reason, reason.value)}")
+    out.print(f"held       {_held(decision.hold, view.now)}")
+    out.print(f"next pass  {when(decision.next_wake)} at the latest")
+
+
+def standing(out: Console, found: Waiting | Elsewhere) -> None:
+    """`queue explain`."""
+    if isinstance(found, Elsewhere):
+        told = f"{found.name} ({found.job_id}): " if found.job_id else ""
+        out.print(f"{told}{found.sentence}")
+        return
+    it: Standing = found.standing
+    job = it.job
+    out.print(f"{named(job)}, {job.job_id}", style="bold")
+    out.print(f"position   {it.position} of {counted(it.waiting, 'waiting job')}")
+    out.print(f"what holds it  {it.holds}")
+    out.print(f"waited     {hours(it.waited)}; expected to run {hours(it.expected)}")
+    own = "" if job.priority == job.submitted_priority else f" (submitted with {job.submitted_priority})"
+    out.print(f"priority   {job.priority}{own}")
+    out.print("its place  " + "; ".join(f"{part} {value}" for part, value in it.score_parts))
+    if it.ahead:
+        more = it.position - 1 - len(it.ahead)
+        out.print()
+        out.print(f"ahead of it{f', and {more} more' if more > 0 else ''}:")
+        out.print(_jobs(it.ahead, job.submitted + it.waited))
+
+
+def history(out: Console, queue: str, since: float, moves: Sequence[RecordedMove], *, full: bool) -> None:
+    """`queue history`."""
+    if not moves:
+        out.print(f"No move in {queue} since {when(since)}.")
+        return
+    rows = [
+        (when(r.at), r.move.job_name, r.move.job_class, f"{r.move.before} -> {r.move.after}", r.move.reason.value,
+         r.outcome, r.policy, r.move.sentence)
+        for r in moves
+    ]  # fmt: skip
+    out.print(
+        table(("when", "job", "class", "priority", "reason", "outcome", "policy", "why"), rows, right=("policy",))
+    )
+    if full:
+        out.print(f"There may be more: --limit shows {len(moves)}.")
+
+
+def _mode(look: Look, *, stopped: bool) -> str:
+    mode = f"mode {look.policy.mode.value}"
+    return f"{mode}, but everything is stopped: it only observes" if stopped else mode
+
+
+def _held(hold: Hold | None, now: float) -> str:
+    if hold is None:
+        return "no place"
+    fits = "no known time" if hold.until == float("inf") else f"about {hours(hold.until - now)} from now"
+    return f"a place for {named(hold.job)}, expected to fit {fits}"
+
+
+def _problems(out: Console, *problems: Sequence[str]) -> None:
+    for problem in (p for part in problems for p in part):
+        out.print(f"problem    {problem}", style="yellow")
+
+
+def _jobs(jobs: Sequence[WaitingJob], now: float, expected: Sequence[str] = ()) -> object:
+    rows = [
+        (n + 1, j.name, j.kind.job_class, j.size, hours(now - j.submitted), j.priority, *expected[n : n + 1])
+        for n, j in enumerate(jobs)
+    ]
+    columns = ("", "next to start", "class", "instances", "waited", "priority", *(["expected run"] if expected else []))
+    return table(columns, rows, right=("", "instances", "waited", "priority", "expected run"))

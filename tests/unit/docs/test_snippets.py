@@ -1,0 +1,54 @@
+"""What the documentation shows is what the product takes."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from pointsman.documents import NOT_BUILT, PolicyDocument, parse_policy
+from tests.unit.cli.harness import in_memory
+
+ROOT = Path(__file__).parents[3]
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.exists()]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def blocks(language: str) -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        text = page.read_text()
+        for found in BLOCK.finditer(text):
+            if found[1] == language:
+                yield f"{page.name}:{text.count(chr(10), 0, found.start()) + 2}", found[2]
+
+
+POLICIES = {place: text for place, text in blocks("yaml") if text.startswith("version:")}
+COMMANDS: dict[str, list[str]] = {}
+for place, text in blocks("console"):
+    lines = [line for line in text.splitlines() if line.startswith("$ pointsman policy ")]
+    COMMANDS.setdefault(place.split(":")[0], []).extend(line.removeprefix("$ pointsman ") for line in lines)
+
+
+@pytest.mark.parametrize("text", POLICIES.values(), ids=POLICIES.keys())
+def test_a_policy_that_is_shown_is_a_policy(text: str) -> None:
+    parse_policy(YAML(typ="safe", pure=True).load(text))
+
+
+@pytest.mark.parametrize("lines", COMMANDS.values(), ids=COMMANDS.keys())
+def test_the_commands_that_are_shown_run(lines: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One after the other, where the reader has the example as `policy.yaml` too, and the queue that it names."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "policy.yaml").symlink_to(ROOT / "examples" / "policy.yaml")
+    command = in_memory()
+    for line in lines:
+        result = command.run(*shlex.split(line))
+        assert (result.exit_code, result.stderr) == (0, ""), line
+
+
+def test_the_page_on_policies_names_every_key() -> None:
+    text = (ROOT / "docs" / "policy.md").read_text()
+    keys = set(PolicyDocument.model_fields) | {key for keys in NOT_BUILT.values() for key in keys}
+    assert {key for key in keys if f"`{key}`" not in text} == set()
