@@ -1,7 +1,7 @@
 """A pass is killed between any two outside calls; the passes after it end where they would have ended without.
 
-The scenario runs once to count the calls of a pass, then twice for each call: killed before it, and killed after it, its
-answer lost. The next pass comes when the lease has run out.
+The scenario runs once to count the calls of a pass, then twice for each call: killed before it, and killed after it,
+its answer lost. The next pass comes when the lease has run out.
 """
 
 from collections.abc import Callable

@@ -7,6 +7,7 @@ missing, the jobs that hold capacity are listed as well.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.view import capacity_used, finished, jobs_of, problems_of, table_use
@@ -76,10 +77,13 @@ class Observer:
         record, description = self._describe_queue(record, now)
         known = {row.job_id: row for row in self.jobs.active(record.queue)}
         snapshot = self._snapshot(description, now)
-        listed = 0
+        listed = described = 0
         unfinished = False
+        unsure: set[str] = set()
         if description.kind is not QueueKind.CONTAINER:
-            doubts = _contradictions(known, snapshot, dict(record.priorities))
+            unsure = _contradictions(known, snapshot, dict(record.priorities))
+            doubts = unsure & set(record.suspects)  # one pass later, an event that was on its way has come
+            record = replace(record, suspects=tuple(sorted(unsure)))
             if died:
                 self._doubt_unrecorded(record, known, snapshot)
             if _suspicious(known, snapshot, doubts) or record.sweep is not None or now - record.swept >= SWEEP_EVERY:
@@ -89,11 +93,11 @@ class Observer:
             wanted = _to_describe(known, snapshot, doubts)
             described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities))
             record = replace(record, priorities=tuple((i, p) for i, p in record.priorities if i not in fresh))
+            unsure -= set(wanted[:described])
             unfinished = len(wanted) > described or record.sweep is not None
-        else:
-            described = 0
         history = self._learn(record.queue, known, policy, now)
-        waiting, busy, strangers = jobs_of(record, description, policy, known)
+        sure = {job_id: row for job_id, row in known.items() if job_id not in unsure}
+        waiting, busy, strangers = jobs_of(record, description, policy, sure)
         view = QueueView(
             queue=record.queue,
             now=now,
@@ -142,30 +146,22 @@ class Observer:
         self, record: QueueRecord, snapshot: Snapshot | None, now: float
     ) -> "tuple[QueueRecord, list[Sighting], int, _Missing]":
         """List the jobs that hold capacity, and more of the waiting ones where a snapshot does not reach."""
+        deep = snapshot is None or len(snapshot.front) >= SNAPSHOT_JOBS
+        allowed = self.jobs.take_budget(PAGES if deep else PAGES // 2, now)
         seen: list[Sighting] = []
-        pages, complete = 0, True
-        for status in _BUSY:
-            token: str | None = None
-            while True:
-                if pages >= PAGES or not self.jobs.take_budget(1, now):
-                    complete = False
-                    break
-                page = self.batch.list_jobs(record.queue, status, token)
-                pages += 1
-                seen += page.jobs
-                token = page.next_token
-                if token is None:
-                    break
-        sweep = record.sweep
-        if snapshot is None or len(snapshot.front) >= SNAPSHOT_JOBS:
-            sweep = Sweep(now, Status.RUNNABLE) if sweep is None else sweep
-            while sweep is not None and pages < PAGES and self.jobs.take_budget(1, now):
-                page = self.batch.list_jobs(record.queue, sweep.status, sweep.token)
-                pages += 1
-                seen += page.jobs
-                sweep = Sweep(sweep.began, sweep.status, page.next_token) if page.next_token else None
-        else:
-            sweep = None
+        pages, busy = 0, Sweep(now, _BUSY[0])
+        complete = False
+        while pages < allowed and not complete:
+            page = self.batch.list_jobs(record.queue, busy.status, busy.token)
+            pages, seen = pages + 1, [*seen, *page.jobs]
+            complete = page.next_token is None and busy.status is _BUSY[-1]
+            following = busy.status if page.next_token or complete else _BUSY[_BUSY.index(busy.status) + 1]
+            busy = Sweep(now, following, page.next_token)
+        sweep = (record.sweep or Sweep(now, Status.RUNNABLE)) if deep else None
+        while sweep is not None and pages < allowed:
+            page = self.batch.list_jobs(record.queue, sweep.status, sweep.token)
+            pages, seen = pages + 1, [*seen, *page.jobs]
+            sweep = Sweep(sweep.began, sweep.status, page.next_token) if page.next_token else None
         record = replace(record, sweep=sweep, swept=now if sweep is None else record.swept)
         return record, seen, pages, _Missing({s.job_id for s in seen}, now) if complete else _Missing(None, now)
 
@@ -239,19 +235,32 @@ class Observer:
         return history
 
     def _effects(self, policy: Policy, now: float) -> tuple[Effect, ...]:
-        """Effects as stored, and as the alarms' histories say; an event that was lost makes no difference."""
-        if not policy.on_alarm:
-            return ()
-        stored = {(e.alarm, e.since, e.boost): e for e in self.control.effects(policy.queue)}
+        """Effects of the policy's rules, as stored and as the alarms' histories say; a lost event makes no difference.
+
+        An alarm's history is read from the oldest effect on that has not ended, so that its end is seen.
+        """
+        found: dict[tuple[str, float, str], Effect] = {}
+        stored = {_key(e): e for e in self.control.effects(policy.queue)} if policy.on_alarm else {}
+        ruled: dict[tuple[str, float, str], Effect] = {}
         for rule in policy.on_alarm:
+            ours = {k: e for k, e in stored.items() if e.boost == rule.boost and fnmatchcase(e.alarm, rule.alarm)}
+            ruled |= ours
             since = now - (ALARM_MEMORY if rule.lasts is None else rule.lasts)
+            since = min([since, *(effect.since for effect in ours.values() if effect.end == float("inf"))])
             for effect in effects_of(replace(policy, on_alarm=(rule,)), self.alarms.transitions(rule.alarm, since)):
-                key = (effect.alarm, effect.since, effect.boost)
-                if stored.get(key) != effect and (effect.active(now) or key in stored):
-                    if self.keep:
-                        self.control.put_effect(policy.queue, effect)
-                    stored[key] = effect
-        return tuple(sorted(stored.values(), key=lambda e: e.since))
+                other = found.get(_key(effect))
+                if other is None or other.by < effect.by:
+                    found[_key(effect)] = effect
+        for key, effect in found.items():
+            if ruled.get(key) != effect and (effect.active(now) or key in ruled):
+                if self.keep:
+                    self.control.put_effect(policy.queue, effect)
+                ruled[key] = effect
+        return tuple(sorted(ruled.values(), key=lambda e: (e.since, e.alarm, e.boost)))
+
+
+def _key(effect: Effect) -> tuple[str, float, str]:
+    return (effect.alarm, effect.since, effect.boost)
 
 
 @dataclass(frozen=True, slots=True)

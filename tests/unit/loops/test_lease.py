@@ -1,0 +1,100 @@
+"""One writer of a queue, whatever wakes come when."""
+
+from contextlib import suppress
+
+import pytest
+
+from pointsman.errors import Conflict, Transient
+from pointsman.loops.queue import LEASE
+from tests.unit.loops.world import QUEUE, World
+
+
+def waiting() -> World:
+    world = World()
+    world.apply()
+    world.submit("a", size=2)
+    world.clock.advance(30)
+    world.wakes.sent.clear()
+    return world
+
+
+def test_a_second_pass_backs_off_while_the_first_holds_the_lease_and_asks_to_come_again() -> None:
+    world = waiting()
+    second: list[str] = []
+    real = world.batch.snapshot
+
+    def in_the_middle(name: str) -> object:
+        world.clock.advance(1)
+        world.loop().run(QUEUE)
+        second.extend(world.log.skips)
+        return real(name)
+
+    world.batch.snapshot = in_the_middle  # type: ignore[method-assign, assignment]
+    world.loop().run(QUEUE)
+    assert second == ["another pass holds the lease"]
+    assert world.wakes.queues == [QUEUE]
+    assert world.batch.priorities == [("a", 4999)]
+
+
+def test_of_two_passes_that_read_the_same_record_one_takes_the_lease() -> None:
+    world = waiting()
+    world.jobs.fail_next("save_queue", Conflict("someone else wrote first"))
+    world.loop().run(QUEUE)
+    assert world.log.skips == ["another pass was faster"]
+    assert world.wakes.queues == [QUEUE]
+    assert world.batch.priorities == []
+
+
+def test_a_pass_a_moment_after_the_last_waits_for_the_least_gap() -> None:
+    world = waiting()
+    world.loop().run(QUEUE)
+    world.clock.advance(29)
+    world.loop().run(QUEUE)
+    assert world.log.skips == ["the last pass was a moment ago"]
+    assert len(world.log.reports) == 1
+    assert world.wakes.queues == [QUEUE]
+
+
+def test_a_lease_that_was_never_given_back_runs_out() -> None:
+    world = waiting()
+    world.jobs.fail_next("active", KeyboardInterrupt())  # type: ignore[arg-type]  # as a kill: nothing catches it
+    with suppress(KeyboardInterrupt):
+        world.loop().run(QUEUE)
+    world.pass_(after=LEASE - 1)
+    assert world.log.skips == ["another pass holds the lease"]
+    world.pass_(after=2)
+    assert world.priority("a") == 4999
+    assert (world.record.owner, world.record.lease_until) == ("", 0.0)
+
+
+def test_a_lease_lost_in_mid_pass_is_told_and_leaves_the_other_writers_record() -> None:
+    world = waiting()
+    real = world.batch.snapshot
+
+    def overtaken(name: str) -> object:
+        world.jobs.save_queue(world.record)
+        return real(name)
+
+    world.batch.snapshot = overtaken  # type: ignore[method-assign, assignment]
+    version = world.record.version
+    world.loop().run(QUEUE)
+    assert world.log.failures == [("the lease was lost in mid-pass", True)]
+    assert world.record.version == version + 2
+
+
+def test_a_failure_that_cannot_be_recorded_is_the_callers() -> None:
+    world = waiting()
+    real, calls = world.jobs.save_queue, []
+
+    def last_fails(record: object) -> object:
+        calls.append(record)
+        if len(calls) == 2:
+            raise Transient("500")
+        return real(record)  # type: ignore[arg-type]
+
+    world.jobs.save_queue = last_fails  # type: ignore[method-assign, assignment]
+    with pytest.raises(Transient):
+        world.loop().run(QUEUE)
+    world.pass_(after=LEASE + 1)
+    assert world.priority("a") == 4999
+    assert world.record.owner == ""
