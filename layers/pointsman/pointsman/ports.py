@@ -108,8 +108,8 @@ class QueueRecord:
     """What one pass leaves for the next. `owner` and `lease_until` make one writer of two passes.
 
     An `owner` that is still named did not come to the end of its pass. `swept` is when the last whole sweep began.
-    `priorities` are what we set active jobs to, `would` what a queue in observe would have set. `problem` is what
-    people should know of the last pass (empty: nothing).
+    `priorities` are what we set active jobs to, `would` what a queue in observe would have set, `suspects` jobs on which
+    the snapshot and the table disagreed. `problem` is what people should know of the last pass (empty: nothing).
     """
 
     queue: str
@@ -124,6 +124,7 @@ class QueueRecord:
     swept: float = 0.0
     priorities: tuple[tuple[str, int], ...] = ()
     would: tuple[tuple[str, int], ...] = ()
+    suspects: tuple[str, ...] = ()
     problem: str = ""
 
 

@@ -19,8 +19,8 @@ from pointsman.queues.reasons import Idle, Move
 from pointsman.queues.standby import STANDBY_SIZE, stand_by
 
 LEAST_GAP = 30.0  # seconds between two passes of one queue
-POLL = 60.0  # seconds to the next look at a queue that has work, when no event wakes it
-IDLE_POLL = 300.0  # the same for a queue without any
+POLL = 60.0  # seconds to the next look at a queue in which jobs wait, when no event wakes it
+IDLE_POLL = 300.0  # the same for a queue in which none does
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _idle(view: QueueView, plan: Plan) -> tuple[tuple[Idle, int], ...]:
 
 def _next_wake(view: QueueView, policy: Policy, ranks: Ranks) -> float:
     """When to look again if nothing wakes the queue: the next moment at which the same facts decide otherwise."""
-    if not view.waiting and not view.busy:
+    if not view.waiting:
         return view.now + IDLE_POLL
     after = policy.reservation.after if policy.reservation else float("inf")
     moments = [effect.end for effect in view.effects if effect.active(view.now)]
