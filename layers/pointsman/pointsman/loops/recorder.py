@@ -8,6 +8,8 @@ from pointsman.inbound import JobPreempted, Message, job_event
 from pointsman.ports import Clock, DeadLetters, JobTable, RecorderLog, Wakes
 from pointsman.queues.jobs import JobRecord, Sighting, merge
 
+_ByJob = dict[str, list[tuple[Message, Sighting | JobPreempted]]]
+
 TRIES = 3  # re-reads after someone else wrote the same job first
 
 
@@ -26,8 +28,20 @@ class Recorder:
 
         Records are written before wakes are sent, so that a pass that a wake starts sees what woke it.
         """
+        by_job, again = self._read(messages)
+        try:
+            known = self.jobs.load(by_job)
+        except Transient:
+            again += [message.message_id for news in by_job.values() for message, _ in news]
+        else:
+            again += self._wake(self._fold_all(by_job, known, again))
+        self.log.recorded(messages=len(messages), jobs=len(by_job), again=len(again))
+        return tuple(again)
+
+    def _read(self, messages: Sequence[Message]) -> tuple[_ByJob, list[str]]:
+        """The news of each job, and the messages that could not even be buried."""
+        by_job: _ByJob = {}
         again: list[str] = []
-        by_job: dict[str, list[tuple[Message, Sighting | JobPreempted]]] = {}
         for message in messages:
             try:
                 news = job_event(message.body)
@@ -36,33 +50,36 @@ class Recorder:
                     again.append(message.message_id)
                 continue
             by_job.setdefault(news.job_id, []).append((message, news))
+        return by_job, again
+
+    def _fold_all(self, by_job: _ByJob, known: Mapping[str, JobRecord], again: list[str]) -> dict[str, list[str]]:
+        """The messages that touched each queue; those that met a fault are added to `again`."""
         touched: dict[str, list[str]] = {}
-        for job_id, stored in self._load(by_job).items():
-            ids = [message.message_id for message, _ in by_job[job_id]]
+        for job_id, told in by_job.items():
+            ids = [message.message_id for message, _ in told]
             try:
-                queue = self._fold(job_id, stored, [news for _, news in by_job[job_id]])
+                queue = self._fold(job_id, known.get(job_id), [news for _, news in told])
             except (Transient, Conflict):
                 again += ids
                 continue
             if queue:
                 touched.setdefault(queue, []).extend(ids)
-        again += self._wake(touched)
-        self.log.recorded(messages=len(messages), jobs=len(by_job), again=len(again))
-        return tuple(again)
-
-    def _load(self, by_job: Mapping[str, object]) -> dict[str, JobRecord | None]:
-        known = self.jobs.load(by_job)
-        return {job_id: known.get(job_id) for job_id in by_job}
+        return touched
 
     def _fold(self, job_id: str, stored: JobRecord | None, news: Iterable[Sighting | JobPreempted]) -> str:
-        """Merge what is new; returns the queue to wake, or nothing when nothing changed."""
+        """Merge what is new; returns the queue to wake, or nothing when the job's queue is not known.
+
+        News that change nothing wake as well: their message may be back because its wake could not be sent.
+        """
         ordered = sorted(news, key=lambda item: item.at)
         for _ in range(TRIES):
             record = stored
             for item in ordered:
                 record = _apply(record, item)
-            if record is None or record is stored:
+            if record is None:
                 return ""
+            if record is stored:
+                return record.queue
             try:
                 return self.jobs.save(record).queue
             except Conflict:
