@@ -53,7 +53,9 @@ def _place(job: WaitingJob, ranks: Ranks, history: History, now: float) -> _Plac
 
 
 def _numbered(places: Sequence[_Place]) -> tuple[tuple[WaitingJob, int], ...]:
-    standing = sorted((p for p in places if p.number is not None), key=lambda p: (-(p.number or 0), p.job.submitted))
+    standing = sorted(
+        (p for p in places if p.number is not None), key=lambda p: (-(p.number or 0), p.job.submitted, p.job.job_id)
+    )
     kept: list[_Place] = []
     joining = [p for p in places if p.number is None]
     worst = float("-inf")
