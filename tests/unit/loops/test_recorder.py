@@ -32,7 +32,7 @@ def course(world: World, job_id: str = "a") -> list[str]:
         Status.SUCCEEDED,
     ):
         world.clock.advance(7)
-        world.batch.move_job(job_id, Status(name))
+        world.batch.move_job(job_id, status)
         bodies.append(world.body(job_id))
     return bodies
 

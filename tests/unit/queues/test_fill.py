@@ -96,7 +96,7 @@ def test_instances_idle_by_name(case: str, of: QueueView, wanted: tuple[tuple[Id
     "case, of, seconds",
     [
         ("an empty queue is looked at every five minutes", view(), 300.0),
-        ("a queue with running jobs every minute", view(used=1, busy=[busy("x", 1)]), 60.0),
+        ("one in which jobs only run is as well", view(used=1, busy=[busy("x", 1)]), 300.0),
         ("a queue with waiting jobs every minute", view(waiting("a"), used=8), 60.0),
         ("when a job has waited for the reservation", view(waiting("a", waited=2 * HOUR - 40), used=8), 40.0),
         ("when a job is past its limit", view(waiting("p", "production", waited=2 * HOUR - 45), used=8), 45.0),
