@@ -46,7 +46,7 @@ def _stack(target: Target) -> Iterator[Wiring]:
         raise UserMistake(
             "no deployment is named",
             place="--stack",
-            remedy="name its stack by --stack or POINTSMAN_STACK, or try --demo-at 10h",
+            remedy="name its stack by --stack or POINTSMAN_STACK, or try --demo-at 14h",
         )
     try:
         settings = _settings(target.stack, target.endpoint_url)

@@ -48,7 +48,7 @@ def where(verb: Verb, *, environment: bool = False) -> Verb:
                      help="The CloudFormation stack of the deployment (or POINTSMAN_STACK)."),
         click.option("--endpoint-url", metavar="URL", **shared, help="Ask this address instead of AWS."),
         click.option("--demo-at", metavar="TIME", type=DURATION, **shared,
-                     help="No AWS account: the day of the demo, played to this time, as 10h or 90m."),
+                     help="No AWS account: the day of the demo, played to this time, as 14h or 90m."),
         click.option("--debug", is_flag=True, **shared, help="Show the traceback of a failure."),
     )  # fmt: skip
     for option in reversed(options):

@@ -131,5 +131,13 @@ def _jobs(jobs: Sequence[WaitingJob], now: float, expected: Sequence[str] = ()) 
         (n + 1, j.name, j.kind.job_class, j.size, hours(now - j.submitted), j.priority, *expected[n : n + 1])
         for n, j in enumerate(jobs)
     ]
-    columns = ("", "next to start", "class", "instances", "waited", "priority", *(["expected run"] if expected else []))
+    columns = (
+        "",
+        "next to start" if expected else "job",
+        "class",
+        "instances",
+        "waited",
+        "priority",
+        *(["expected run"] if expected else []),
+    )
     return table(columns, rows, right=("", "instances", "waited", "priority", "expected run"))
