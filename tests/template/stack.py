@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from samtranslator.translator.transform import transform
-from samtranslator.yaml_helper import yaml_parse
+from pointsman_emulator.templates import expand as expanded
 
 ROOT = Path(__file__).parents[2]
 Resource = dict[str, Any]
@@ -70,19 +69,8 @@ def target(reference: Any) -> str:
             raise AssertionError(message)
 
 
-class _ManagedPolicies:
-    """SAM asks for the ARNs of managed policies that are named without one; ours never are."""
-
-    def load(self) -> dict[str, str]:
-        return {}
-
-
 def expand(**given: str) -> Stack:
     """Expand the template with these parameters in place of their defaults."""
-    template = yaml_parse((ROOT / "template.yaml").read_text())
-    for resource in template["Resources"].values():
-        for uri in ("CodeUri", "ContentUri"):
-            if uri in resource.get("Properties", {}):
-                resource["Properties"][uri] = "s3://not-uploaded/here"
-    parameters = {name: str(declared["Default"]) for name, declared in template["Parameters"].items()} | given
-    return Stack(transform(template, dict(parameters), _ManagedPolicies()), parameters)
+    template = expanded(ROOT / "template.yaml", given).template
+    defaults = {name: str(declared["Default"]) for name, declared in template["Parameters"].items()}
+    return Stack(template, defaults | given)
