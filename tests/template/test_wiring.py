@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from pointsman.aws.messages import BUCKET_SECONDS
 from tests.template.stack import Stack, target
 
 EVENTBRIDGE = "events.amazonaws.com"
@@ -90,6 +91,12 @@ def test_a_message_stays_hidden_for_six_times_as_long_as_its_consumer_may_take(s
         )
         window = mapping.get("MaximumBatchingWindowInSeconds", 0)
         assert queue["VisibilityTimeout"] >= 6 * function["Timeout"] + window
+
+
+def test_a_wake_shows_when_its_bucket_has_closed_and_the_next_one_is_another(stack: Stack) -> None:
+    wakes = stack.queues["QueueWakesQueue"]
+    assert wakes["DelaySeconds"] == BUCKET_SECONDS
+    assert wakes["ContentBasedDeduplication"] is False
 
 
 def test_a_queue_redrives_to_one_of_its_own_kind(stack: Stack) -> None:
