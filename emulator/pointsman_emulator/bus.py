@@ -34,6 +34,8 @@ class Bus:
     send_to: Callable[[str, str, Mapping[str, Any]], None]
     """Sends a body to the queue or function of this ARN; LookupError or PermissionError where it cannot."""
     ids: Random = field(default_factory=Random)
+    watchers: list[Callable[[Mapping[str, Any]], object]] = field(default_factory=list)
+    """Told of every event that is put."""
     _ticking: set[tuple[str, str]] = field(default_factory=set)
 
     def put_entries(self, backend: EventsBackend, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -72,6 +74,8 @@ class Bus:
     ) -> str:
         """Put one event on a bus, as a service does; returns its id."""
         event = self._event(source, detail_type, detail, self.clock.now if at is None else at, resources)
+        for watcher in self.watchers:
+            watcher(event)
         kind = self.ledger.produced(source, detail_type)
         for rule in list(events_backends[ACCOUNT][REGION].describe_event_bus(bus).rules.values()):
             if rule.state != "ENABLED" or rule.scheduled_expression or not _matches(rule, event):

@@ -182,6 +182,10 @@ class Emulator:
         """Do something just after the next calls of an operation."""
         self.gateway.on_call(service, operation, action, times=times, after=True)
 
+    def watch(self, action: Callable[[Mapping[str, Any]], object]) -> None:
+        """Call this with every event that is put on a bus, whatever becomes of it."""
+        self.bus.watchers.append(action)
+
     def put_metric(self, namespace: str, name: str, value: float, **dimensions: str) -> None:
         """Put one data point, now."""
         datum = {

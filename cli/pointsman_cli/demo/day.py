@@ -1,10 +1,11 @@
-"""Plays a scenario: once through the deployed stack on the embedded AWS, and under baselines on the same Batch model."""
+"""Plays a scenario: through the deployed stack on the embedded AWS, and under baselines on the same Batch model."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from pointsman.ports import RecordedMove
 from pointsman.queues.effects import Effect
@@ -62,7 +63,7 @@ class Played:
     passes: tuple[Pass, ...] = ()
     moves: tuple[RecordedMove, ...] = ()
     effects: tuple[Effect, ...] = ()
-    alarm_events: tuple[dict[str, object], ...] = ()
+    alarm_events: tuple[dict[str, Any], ...] = ()
     calls: dict[str, int] = field(default_factory=dict)
     wiring: WiringReport | None = None
     dead_letters: int = 0
@@ -92,7 +93,7 @@ class Stage:
     wiring: Wiring
     dead_letters_url: str
     submitted: list[tuple[str, TraceJob]] = field(default_factory=list)
-    alarm_events: list[dict[str, object]] = field(default_factory=list)
+    alarm_events: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def start(self) -> float:
@@ -157,6 +158,7 @@ def opened(scenario: Scenario) -> Iterator[Stage]:
             outputs["JobsTable"], outputs["ControlTable"], outputs["QueueWakesUrl"], outputs["DeadLettersUrl"]
         )
         stage = Stage(scenario, aws, Wiring(settings), settings.dead_letters_url)
+        aws.watch(lambda event: _keep_alarm(stage, event))
         stage.wiring.control.put_policy(QUEUE, json.dumps(scenario.document), aws.now, "demo")
         for job in scenario.jobs:
             aws.at(stage.start + job.submit, lambda job=job: _submit(stage, job))
@@ -204,6 +206,11 @@ def _submit(stage: Stage, job: TraceJob) -> None:
         tags=job.tags,
     )
     stage.submitted.append((answer["jobId"], job))
+
+
+def _keep_alarm(stage: Stage, event: Mapping[str, Any]) -> None:
+    if event["detail-type"] == "CloudWatch Alarm State Change" and event["detail"]["state"]["value"] == "ALARM":
+        stage.alarm_events.append(dict(event))
 
 
 def _feed_drift(stage: Stage, drift: tuple[float, float]) -> None:

@@ -99,19 +99,20 @@ def ranks_at(policy: Policy, effects: Iterable[Effect], now: float) -> Ranks:
 
     Nothing can be evicted in a fair-share queue, so `max_wait` counts double there.
     """
-    starts = {c.name: c.head_start for c in policy.classes}
+    boosts: dict[str, float] = {}
     for effect in effects:
-        if effect.active(now) and effect.boost in starts:
-            base = next(c.head_start for c in policy.classes if c.name == effect.boost)
-            starts[effect.boost] = max(starts[effect.boost], base + effect.by)
+        if effect.active(now):
+            boosts[effect.boost] = max(boosts.get(effect.boost, 0.0), effect.by)
+    starts = {c.name: c.head_start + boosts.get(c.name, 0.0) for c in policy.classes}
     limits = {c.name: float("inf") if c.max_wait is None else 2 * c.max_wait for c in policy.classes}
-    return Ranks(starts, limits, policy.spread)
+    return Ranks(starts, limits, policy.spread, boosts)
 
 
 def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     """The job for which freed capacity is held (EASY backfilling; Lifka, JSSPP 1995), if any.
 
-    The oldest of the highest class among those that do not fit now and have waited long enough; overdue ones first.
+    The oldest of the highest class among those that do not fit now and have waited long enough; overdue ones first. A
+    boost counts as time waited.
     """
     rule = policy.reservation
     if rule is None or rule.at_most == 0:
@@ -120,7 +121,8 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     best: tuple[tuple[bool, int, float, str], WaitingJob] | None = None
     for job in view.waiting:
         waited = view.now - job.submitted
-        if job.size <= max(view.free, STANDBY_SIZE) or job.size > view.capacity or waited < rule.after or job.foreign:
+        counted = waited + ranks.boosts.get(job.kind.job_class, 0.0)
+        if job.size <= max(view.free, STANDBY_SIZE) or job.size > view.capacity or counted < rule.after or job.foreign:
             continue
         key = (waited <= ranks.limits[job.kind.job_class], place[job.kind.job_class], job.submitted, job.job_id)
         if best is None or key < best[0]:
@@ -191,6 +193,9 @@ def _next_wake(view: QueueView, policy: Policy, ranks: Ranks) -> float:
     after = policy.reservation.after if policy.reservation else float("inf")
     moments = [effect.end for effect in view.effects if effect.active(view.now)]
     for job in view.waiting:
-        moments += (job.submitted + after, job.submitted + ranks.limits[job.kind.job_class])
+        moments += (
+            job.submitted + after - ranks.boosts.get(job.kind.job_class, 0.0),
+            job.submitted + ranks.limits[job.kind.job_class],
+        )
     due = min((m for m in moments if m > view.now), default=float("inf"))
     return max(view.now + LEAST_GAP, min(view.now + POLL, due))

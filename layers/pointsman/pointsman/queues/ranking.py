@@ -8,7 +8,7 @@ first served, so that a pass costs as much as there are lines, not as there are 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import log2
 
@@ -20,11 +20,15 @@ _OVERDUE = 1e12  # seconds: ahead of everything that is not overdue
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """What the score of a class depends on at one moment: seconds of head start, and when waiting is too long."""
+    """What the rank of a class depends on at one moment, in seconds.
+
+    Its head start, of which alarms give it `boosts`; the wait beyond which a job goes first; and the spread.
+    """
 
     head_starts: Mapping[str, float]
     limits: Mapping[str, float]
     spread: float
+    boosts: Mapping[str, float] = field(default_factory=dict)
 
     def candidate(self, job: WaitingJob, expected: float, now: float) -> "Candidate":
         """The job with its score; `expected` is its run time in seconds."""

@@ -6,7 +6,6 @@ gets one between its neighbours, and those who stand already keep theirs unless 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import WaitingJob
@@ -15,7 +14,7 @@ from pointsman.queues.ranking import Lines, Ranks
 STANDBY_JOBS = 30  # more writes beyond this gained nothing on the public traces
 STANDBY_AT_MOST = 60  # with those who joined a full list because they clearly outrank its last
 STANDBY_SIZE = 1  # a standby job fits whatever is freed, so it never blocks the queue
-HIGHEST, LOWEST = 4997, 4000  # the numbers of the list
+HIGHEST, FIRST, LOWEST = 4997, 4800, 4000  # the numbers of the list, and the one that an empty list begins with
 STEP = 4  # between a job and the one that joins behind it
 LEAST_GAIN = 3600.0  # seconds of score by which a job must outrank one on the list to change what is written
 
@@ -65,24 +64,37 @@ def _numbered(places: Sequence[_Place]) -> tuple[tuple[WaitingJob, int], ...]:
         else:
             kept.append(place)
             worst = max(worst, place.rank)
-    numbers = [p.number or 0 for p in kept]
     for place in sorted(joining, key=lambda p: (p.rank, p.job.submitted, p.job.job_id)):
         at = next((n for n, other in enumerate(kept) if other.rank > place.rank), len(kept))
-        number = _between(numbers[at - 1] if at else None, numbers[at] if at < len(kept) else None)
-        kept.insert(at, place)
-        numbers.insert(at, number or 0)
-    if 0 in numbers or any(low >= high for high, low in pairwise(numbers)):
-        numbers = [HIGHEST - STEP * n for n in range(len(kept))]
+        kept.insert(at, _Place(place.job, place.rank, None))
+    numbers = _spaced([place.number for place in kept])
     return tuple((place.job, number) for place, number in zip(kept, numbers, strict=True))
 
 
-def _between(above: int | None, below: int | None) -> int | None:
-    """A number after `above` and before `below`; None when there is no room, and all must be numbered anew."""
-    if below is None:
-        number = HIGHEST if above is None else above - STEP
-        return number if number >= LOWEST else None
-    if above is None:
-        number = min(below + STEP, HIGHEST)
-        return number if number > below else None
-    middle = (above + below) // 2
-    return middle if above > middle > below else None
+def _spaced(numbers: Sequence[int | None]) -> list[int]:
+    """A number for each None, so that all fall; those given stay, unless there is no room before them.
+
+    The next to come usually stands right behind the last of its class, so room is left there: a newcomer goes close
+    behind the one before it, and the first of the list halfway to the top.
+
+    >>> _spaced([None, None]), _spaced([4800, None, 4700]), _spaced([None, 4800]), _spaced([4801, None, 4800, 4792])
+    ([4800, 4796], [4800, 4796, 4700], [4899, 4800], [4801, 4800, 4799, 4792])
+    """
+    given: list[int] = []
+    for place, number in enumerate(numbers):
+        above = given[-1] if given else HIGHEST + 1
+        if number is not None:
+            given.append(min(number, above - 1))
+            continue
+        rest = numbers[place:]
+        run = next((n for n, other in enumerate(rest) if other is not None), len(rest))
+        below = rest[run] if run < len(rest) else None
+        if below is None:
+            given.append(above - STEP if given else FIRST)
+        elif not given:
+            given.append(max(below + 1, (above + below) // 2))
+        else:
+            given.append(above - max(1, min(STEP, (above - below) // (run + 1))))
+    if given and given[-1] < LOWEST:
+        return [FIRST - STEP * n for n in range(len(given))]
+    return given
