@@ -109,6 +109,23 @@ def test_a_return_that_a_failed_pass_did_not_record_is_found() -> None:
     assert world.priority("a") == 4999
 
 
+def test_a_job_that_a_failed_pass_lifted_and_that_started_since_is_known_to_be_lifted_when_it_comes_back() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    world.control.fail_next("record", Transient("throttled"))
+    world.pass_()
+    world.clock.advance(5)
+    assert world.dispatch() == ["a"]
+    world.pass_(after=60.0)
+    world.move("a", Status.RUNNABLE)
+    world.run("other", size=2)
+    world.pass_()
+    assert world.priority("a") == 0
+
+
 def described_again(world: World) -> None:
     """Two states in one second: the next pass describes the job."""
     world.clock.advance(1)

@@ -1,7 +1,7 @@
 """A pass is killed between any two outside calls; the passes after it end where they would have ended without.
 
-The scenario runs once to count the calls of a pass, then twice for each call: killed before it, and killed after it,
-its answer lost. The next pass comes when the lease has run out.
+The scenario runs once to count the calls of a pass, then once for each call, killed before it: that is after the call
+before, with its answer lost. The next pass comes when the lease has run out.
 """
 
 from collections.abc import Callable
@@ -173,15 +173,14 @@ def test_killed_between_any_two_calls_the_queue_ends_the_same(
     wanted = projection(reference)
     assert whole.calls > 10
     assert wanted["owner"] == ""
-    for kill_at in range(1, whole.calls + 1):
-        for before in (True, False):
-            world, once = end_of(Walk(kill_at, before), setup, meanwhile)
-            where = f"{setup.__name__}, {meanwhile.__name__}: killed {'before' if before else 'after'} call {kill_at}"
-            assert projection(world) == wanted, where
-            believed = {job.job_id: job.priority for job in world.report.view.waiting}
-            assert believed == world.priorities(), where
-            if meanwhile is nothing:
-                values: dict[str, set[int]] = {}
-                for job_id, priority in once:
-                    values.setdefault(job_id, set()).add(priority)
-                assert all(len(each) == 1 for each in values.values()), where
+    for kill_at, before in [*((n, True) for n in range(1, whole.calls + 1)), (whole.calls, False)]:
+        world, once = end_of(Walk(kill_at, before), setup, meanwhile)
+        where = f"{setup.__name__}, {meanwhile.__name__}: killed {'before' if before else 'after'} call {kill_at}"
+        assert projection(world) == wanted, where
+        believed = {job.job_id: job.priority for job in world.report.view.waiting}
+        assert believed == world.priorities(), where
+        if meanwhile is nothing:
+            values: dict[str, set[int]] = {}
+            for job_id, priority in once:
+                values.setdefault(job_id, set()).add(priority)
+            assert all(len(each) == 1 for each in values.values()), where

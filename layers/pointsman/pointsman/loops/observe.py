@@ -136,7 +136,8 @@ class Observer:
         if snapshot is None:
             raise Transient("an earlier pass did not come to its end, and there is no budget to see what it did")
         ours = dict(record.priorities)
-        for job_id, write in self.control.writes((ours.keys() | set(snapshot.front)) & known.keys()).items():
+        busy = {row.job_id for row in known.values() if row.stage is Stage.BUSY}  # such a job may come back to wait
+        for job_id, write in self.control.writes((ours.keys() | busy | set(snapshot.front)) & known.keys()).items():
             row = known[job_id]
             believed = ours.get(job_id, row.detail.priority if row.detail else None)
             if write.after != believed and not row.doubtful:
