@@ -145,14 +145,14 @@ class Day:
         raise AssertionError(f"never started: {self.world.priorities()}")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("events", [0.0, 0.7, 1.0])
 def test_a_day_of_trouble_ends_with_every_job_run_and_nobody_left_lifted(seed: int, events: float) -> None:
     day = Day(seed, trouble=True, events=events)
-    for _ in range(50):
+    for _ in range(40):
         day.minute(0.03)
     day.calm()
-    for _ in range(30):
+    for _ in range(15):
         day.minute(0.0)
     world = day.world
     assert {job.status for job in world.batch.jobs.values()} == {Status.SUCCEEDED}

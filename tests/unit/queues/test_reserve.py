@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pointsman.queues.decide import QueueView, ranks_at, reserve
+from pointsman.queues.effects import Effect
 from pointsman.queues.moves import Hold
 from pointsman.queues.policy import Policy, Reservation
 from tests.unit.queues.build import HOUR, NOW, POLICY, busy, lasting, view, waiting
@@ -80,3 +81,13 @@ def test_ends_are_expected_by_what_was_learned_of_jobs_alike() -> None:
     hold = held(view(waiting("big", size=4, waited=LONG), used=8, busy=[short], history=lasting(400.0, short.kind)))
     assert hold is not None
     assert hold.until == NOW + 300.0
+
+
+def test_a_boost_counts_as_time_waited_and_ends_with_its_effect() -> None:
+    drift = Effect("drift", NOW - 60, "research", HOUR, NOW + 60)
+    of = view(waiting("r", "research", size=4, waited=HOUR), used=6)
+    assert held(of) is None
+    hold = held(replace(of, effects=[drift]))
+    assert hold is not None
+    assert hold.job.job_id == "r"
+    assert held(replace(of, effects=[replace(drift, ended=NOW)])) is None

@@ -30,7 +30,7 @@ def standing(jobs: Sequence[WaitingJob]) -> list[WaitingJob]:
 def test_a_full_queue_gets_a_list_of_its_best_small_jobs_each_with_a_number_of_its_own() -> None:
     numbers = listed([waiting("s", waited=9), waiting("p", "production"), waiting("r", "research")])
     assert list(numbers) == ["p", "r", "s"]
-    assert HIGHEST == numbers["p"] > numbers["r"] > numbers["s"] >= LOWEST
+    assert HIGHEST >= numbers["p"] > numbers["r"] > numbers["s"] >= LOWEST
 
 
 def test_an_empty_list_is_filled_to_its_cap_and_no_further() -> None:
@@ -110,3 +110,26 @@ def test_nobody_is_put_on_the_list_while_a_place_is_held_and_those_on_it_are_lef
     jobs = (waiting("big", size=4, waited=3 * HOUR), waiting("new", waited=9), waiting("on", priority=4997))
     decision = decide(view(*jobs, used=8), UNLIMITED)
     assert [(move.job_id, move.after) for move in decision.moves] == [("big", 4998)]
+
+
+def test_newcomers_of_a_class_in_the_middle_move_few_of_the_others() -> None:
+    """Production, then sweeps stand already; research comes one by one between them."""
+    jobs = standing([*[waiting(f"p{n}", "production", waited=9 - n) for n in range(5)], *sweeps(20)])
+    moved = 0
+    for n in range(5):
+        before = {job.job_id: job.priority for job in jobs if stands_by(job)}
+        jobs = standing([*jobs, waiting(f"r{n}", "research", waited=9 - n)])
+        after = {job.job_id: job.priority for job in jobs if stands_by(job)}
+        moved += sum(after[job_id] != number for job_id, number in before.items())
+        assert after["p4"] > after[f"r{n}"] > after["s000"]
+    assert moved <= 5
+
+
+def test_newcomers_who_outrank_the_first_never_reach_the_number_of_the_held_place() -> None:
+    jobs = [waiting("s")]
+    for n in range(30):
+        jobs = standing([*jobs, waiting(f"p{n:02}", "production", waited=2 * n * HOUR)])
+        numbers = [job.priority for job in sorted(jobs, key=lambda job: job.submitted)]
+        assert max(numbers) <= HIGHEST
+        assert numbers[:-1] == sorted(numbers[:-1], reverse=True)
+        assert len(set(numbers)) == len(numbers)

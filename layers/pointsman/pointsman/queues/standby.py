@@ -92,7 +92,7 @@ def _spaced(numbers: Sequence[int | None]) -> list[int]:
         if below is None:
             given.append(above - STEP if given else FIRST)
         elif not given:
-            given.append(max(below + 1, (above + below) // 2))
+            given.append(min(HIGHEST, max(below + 1, (above + below) // 2)))
         else:
             given.append(above - max(1, min(STEP, (above - below) // (run + 1))))
     if given and given[-1] < LOWEST:
