@@ -20,6 +20,8 @@ from moto.core.serialize import AttributePicker, AttributePickerContext
 from moto.core.utils import camelcase_to_underscores, method_names_from_class
 from moto.moto_api._internal import mock_random
 
+from pointsman_emulator.table_shortcuts import tables_taken
+
 _spelled = functools.lru_cache(maxsize=None)(camelcase_to_underscores)
 _methods = functools.lru_cache(maxsize=None)(lambda cls: frozenset(method_names_from_class(cls)))
 _pick = AttributePicker.__call__
@@ -55,5 +57,6 @@ def taken() -> Iterator[None]:
         stack.enter_context(mock.patch.object(moto.core.responses, "gen_amzn_requestid_long", _request_id))
         stack.enter_context(mock.patch.object(moto.sqs.models, "generate_receipt_handle", _receipt_handle))
         stack.enter_context(mock.patch.object(AttributePicker, "__call__", _pick_member))
-        stack.enter_context(mock.patch.object(RequestSigner, "sign", lambda *_, **__: None))
+        stack.enter_context(tables_taken())
+        stack.enter_context(mock.patch.object(RequestSigner, "sign", return_value=None))
         yield

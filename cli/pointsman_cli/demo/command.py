@@ -16,7 +16,7 @@ from pointsman_cli.demo.report import say, summary
 from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, Scenario, demo_day, trace_slice
 
 
-class Multiple(click.ParamType):
+class Multiple(click.ParamType[float]):
     """How often each event is delivered: `0%`, `100%`, `300%`, or a factor."""
 
     name = "percentage"

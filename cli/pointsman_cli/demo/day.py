@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from pointsman.ports import RecordedMove
@@ -161,7 +162,7 @@ def opened(scenario: Scenario) -> Iterator[Stage]:
         aws.watch(lambda event: _keep_alarm(stage, event))
         stage.wiring.control.put_policy(QUEUE, json.dumps(scenario.document), aws.now, "demo")
         for job in scenario.jobs:
-            aws.at(stage.start + job.submit, lambda job=job: _submit(stage, job))
+            aws.at(stage.start + job.submit, partial(_submit, stage, job))
         if scenario.drift is not None:
             _feed_drift(stage, scenario.drift)
         yield stage

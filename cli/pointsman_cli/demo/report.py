@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from pointsman.ports import RecordedMove
 from pointsman.queues.reasons import Reason
-from pointsman_cli.demo.day import QUEUE, Played
+from pointsman_cli.demo.day import Played
 from pointsman_cli.demo.measures import idle_hours, utilisation, waits_by_class
-from pointsman_cli.demo.scenario import Scenario
+from pointsman_cli.demo.scenario import QUEUE, Scenario
 
 DECISIONS_SHOWN = 10
 
@@ -110,18 +112,15 @@ def iso(at: float) -> str:
 
 
 def shown(moves: Sequence[RecordedMove]) -> list[RecordedMove]:
-    """Ten decisions that show every reason there was, and then the day evenly; in order of time."""
-    chosen: dict[tuple[float, str], RecordedMove] = {}
-    for reason in Reason:
-        of_reason = [m for m in moves if m.move.reason is reason]
-        for recorded in of_reason[len(of_reason) // 2 : len(of_reason) // 2 + 1]:
-            chosen[recorded.at, recorded.move.job_id] = recorded
-    step = max(1, len(moves) // DECISIONS_SHOWN)
-    for recorded in moves[step // 2 :: step]:
-        if len(chosen) >= DECISIONS_SHOWN:
-            break
-        chosen.setdefault((recorded.at, recorded.move.job_id), recorded)
-    return sorted(chosen.values(), key=lambda m: m.at)[:DECISIONS_SHOWN]
+    """Ten decisions, of each reason in turn, spread over the day; in order of time."""
+    by_reason = [[m for m in moves if m.move.reason is reason] for reason in Reason]
+    chosen: list[RecordedMove] = []
+    for part in (0.5, 0.2, 0.8, 0.35, 0.65, 0.05, 0.95):
+        for same in by_reason:
+            candidate = same[int(part * len(same))] if same else None
+            if candidate is not None and candidate not in chosen and len(chosen) < DECISIONS_SHOWN:
+                chosen.append(candidate)
+    return sorted(chosen, key=lambda m: m.at)
 
 
 def say(console: Console, facts: Mapping[str, Any]) -> None:
@@ -134,7 +133,9 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
     console.print(_waits_table(facts))
     console.print(_use_table(facts))
     _say_alarm(console, facts["alarm"])
-    console.print(_decisions_table("Ten decisions, and why", facts["decisions"]))
+    console.print("\n[bold]Ten decisions, and why[/bold]")
+    _say_decisions(console, facts["decisions"])
+    console.print()
     per_job = facts["api_calls_per_job"]
     console.print(
         f"Calls per job: {per_job['UpdateServiceJob']:.2f} UpdateServiceJob, "
@@ -149,7 +150,7 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
     wiring = facts["wiring"]
     console.print("Wiring: every kind of event reached its target." if wiring["ok"] else "[red]Wiring is broken:[/red]")
     for fault in wiring["faults"]:
-        console.print(f"  {fault}", markup=False)
+        _plain(console, f"  {fault}")
 
 
 def _waits_table(facts: Mapping[str, Any]) -> Table:
@@ -182,28 +183,31 @@ def _use_table(facts: Mapping[str, Any]) -> Table:
 def _say_alarm(console: Console, alarm: Mapping[str, Any] | None) -> None:
     if alarm is None:
         return
-    console.print(f"[bold]Alarm {alarm['alarm']}[/bold] went off at {alarm['since']}:")
+    console.print(f"\n[bold]Alarm {alarm['alarm']}[/bold]")
     if alarm["event"]:
-        detail = alarm["event"]["detail"]
-        console.print(f"  event: {alarm['event']['detail-type']}, {detail['state']['value']}: {detail['state']['reason']}",
-                      markup=False)  # fmt: skip
+        event = alarm["event"]
+        _plain(console, f"  {event['time'][11:16]}  event: {event['detail-type']}, {event['detail']['state']['value']}")
+        _plain(console, f"         {event['detail']['state']['reason']}")
+    since, until = alarm["since"][11:16], alarm["until"][11:16]
+    console.print(f"  {since}  production is boosted until {until} (ended by {alarm['ended_by']});")
     console.print(
-        f"  production was boosted until {alarm['until']} (ended by the {alarm['ended_by']}): "
-        f"{len(alarm['caused'])} decisions would not have been made without it, "
-        f"{alarm['writes_while_active']} priorities were written meanwhile; "
-        f"{alarm['boosted_after']} boosted decisions after it ended."
+        f"         {alarm['writes_while_active']} priorities are written meanwhile, {len(alarm['caused'])} only because of it:"
     )
-    if alarm["caused"]:
-        console.print(_decisions_table("Decisions that the alarm caused (the first five)", alarm["caused"][:5]))
-    if alarm["first_after"]:
-        console.print(_decisions_table("The first decisions after it ended", alarm["first_after"]))
+    _say_decisions(console, alarm["caused"][:4])
+    console.print(
+        f"  {alarm['until'][11:16]}  it has ended; the next decisions, {alarm['boosted_after']} of them boosted:"
+    )
+    _say_decisions(console, alarm["first_after"])
 
 
-def _decisions_table(title: str, decisions: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(title=title, title_justify="left")
-    for column in ("at", "job", "priority", "reason", "why"):
-        table.add_column(column, overflow="fold")
+def _say_decisions(console: Console, decisions: Sequence[Mapping[str, Any]]) -> None:
     for one in decisions:
         before, after = one["priority"]
-        table.add_row(one["at"][5:16], one["job"], f"{before} -> {after}", one["reason"], one["sentence"])
-    return table
+        _plain(console, f"  {one['at'][11:16]}  {one['reason']}: {one['job']}, priority {before} -> {after}")
+        _plain(console, f"         {one['sentence']}")
+
+
+def _plain(console: Console, text: str) -> None:
+    """A line in which nothing is markup, wrapped under its own indent."""
+    indent = len(text) - len(text.lstrip())
+    console.print(Padding(Text(text.strip()), (0, 0, 0, indent)))
