@@ -27,14 +27,14 @@ _project = Item.project
 
 def _narrowed_query(table: Table, hash_key: Any, *args: Any, **kwargs: Any) -> Any:
     """Ask moto with only those items in sight that have the wanted hash key."""
-    index_name = args[INDEX_NAME] if len(args) > INDEX_NAME else kwargs.get("index_name")  # type: ignore[misc]
-    conditions = kwargs.get("hash_key_conditions") or ()
+    index_name = args[INDEX_NAME] if len(args) > INDEX_NAME else kwargs.get("index_name")
+    conditions: list[Any] = kwargs.get("hash_key_conditions") or []
     whole: Any = table.items
     if index_name is None:
         names = {hash_key} & whole.keys()
         narrow = {name: whole[name] for name in names}
     elif table.range_key_attr is None and len(conditions) == 1:
-        name, value = conditions[0]
+        ((name, value),) = conditions
         narrow = {key: item for key, item in whole.items() if item.attrs.get(name) == value}
     else:
         return _query(table, hash_key, *args, **kwargs)

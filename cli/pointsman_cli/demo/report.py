@@ -190,9 +190,8 @@ def _say_alarm(console: Console, alarm: Mapping[str, Any] | None) -> None:
         _plain(console, f"         {event['detail']['state']['reason']}")
     since, until = alarm["since"][11:16], alarm["until"][11:16]
     console.print(f"  {since}  production is boosted until {until} (ended by {alarm['ended_by']});")
-    console.print(
-        f"         {alarm['writes_while_active']} priorities are written meanwhile, {len(alarm['caused'])} only because of it:"
-    )
+    written, caused = alarm["writes_while_active"], len(alarm["caused"])
+    console.print(f"         {written} priorities are written meanwhile, {caused} only because of it:")
     _say_decisions(console, alarm["caused"][:4])
     console.print(
         f"  {alarm['until'][11:16]}  it has ended; the next decisions, {alarm['boosted_after']} of them boosted:"
