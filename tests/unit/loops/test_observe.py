@@ -71,6 +71,22 @@ def test_a_running_job_whose_end_was_not_told_is_looked_up_and_let_go() -> None:
     assert world.priority("b") == 4999
 
 
+def test_a_job_whose_start_was_not_told_is_seen_running_by_the_next_listing() -> None:
+    world = World()
+    world.apply()
+    world.submit("a", size=2)
+    passes(world, 1)
+    world.clock.advance(5)
+    world.move("a", Status.SCHEDULED)
+    world.clock.advance(5)
+    world.move("a", Status.RUNNING, told=False)
+    started = world.clock.now()
+    passes(world, 12)
+    (job,) = world.report.view.busy
+    assert job.started == started, "or what is held would be held for ever later"
+    assert world.batch.described == ["a"]
+
+
 def test_a_listing_that_the_budget_cut_short_is_taken_up_again() -> None:
     world = World(budget=4)
     world.jobs._rate = 0.0

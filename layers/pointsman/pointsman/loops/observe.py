@@ -172,12 +172,14 @@ class Observer:
         stored = self.jobs.load([s.job_id for s in seen if s.job_id not in known])
         for sighting in seen:
             row = known.get(sighting.job_id) or stored.get(sighting.job_id)
-            if row is not None and row.stage is sighting.status.stage:
-                known.setdefault(row.job_id, row)
-                continue
-            if row is not None and now - row.at < SETTLED:
-                doubts.add(row.job_id)
-                continue
+            if row is not None:
+                settled = now - row.at >= SETTLED
+                if row.status is sighting.status or (row.stage is sighting.status.stage and not settled):
+                    known.setdefault(row.job_id, row)
+                    continue
+                if not settled:
+                    doubts.add(row.job_id)
+                    continue
             merged = merge(row, sighting)
             if merged is not None:
                 self._save(known, merged)
