@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import click
 from ruamel.yaml import YAML
@@ -12,7 +11,7 @@ from ruamel.yaml import YAML
 from pointsman.documents import policy_schema
 from pointsman.errors import Conflict, Gone, Transient, UserMistake
 from pointsman.loops.view import problems_of
-from pointsman.ports import BatchQueues, Control, JobTable, QueueDescription, QueueKind, StoredPolicy
+from pointsman.ports import BatchQueues, JobTable, QueueDescription, QueueKind, StoredPolicy
 from pointsman.queues.policy import Policy
 from pointsman_cli import options
 from pointsman_cli.check import Finding, check
@@ -104,7 +103,7 @@ def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> 
             raise UserMistake("this queue has no policy", place=queue, remedy=f"queues with one: {known}")
         newest = stored.number
         if version is not None and version != newest:
-            stored = _older(found.control, queue, version)
+            stored = found.control.policy_version(queue, version)
         if stored is None:
             raise UserMistake(f"there is no version {version}", place=queue, remedy=f"the newest is {newest}")
     document = json.loads(stored.document)
@@ -116,21 +115,6 @@ def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> 
         f"# version {stored.number}, applied {when(stored.applied_at)} by {stored.applied_by or 'unknown'}{ruling}"
     )
     click.echo(_yaml(document), nl=False)
-
-
-@runtime_checkable
-class _KeepsVersions(Protocol):
-    """A control table from which older versions can be read."""
-
-    def policy_version(self, queue: str, number: int) -> StoredPolicy | None:
-        """This version of the queue's policy; None when there is none."""
-        ...
-
-
-def _older(control: Control, queue: str, version: int) -> StoredPolicy | None:
-    if not isinstance(control, _KeepsVersions):
-        raise UserMistake("only the version that rules can be shown", place=queue, remedy="leave out --version")
-    return control.policy_version(queue, version)
 
 
 def _described(batch: BatchQueues, queue: str, place: str) -> QueueDescription:

@@ -50,6 +50,14 @@ def test_the_last_version_applied_rules(control: Control) -> None:
     assert control.policy(QUEUE) == second
 
 
+def test_an_older_version_can_still_be_read(control: Control) -> None:
+    first = control.put_policy(QUEUE, "version: 1\n", T0, "ana")
+    control.put_policy(QUEUE, "version: 1\nmode: act\n", T0 + 60, "")
+
+    assert control.policy_version(QUEUE, 1) == first
+    assert control.policy_version(QUEUE, 3) is None
+
+
 def test_every_queue_with_a_policy_is_listed_once(control: Control) -> None:
     for queue in ("search", "ads", "search"):
         control.put_policy(queue, "version: 1\n", T0, "ana")

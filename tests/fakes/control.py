@@ -24,6 +24,10 @@ class FakeControl(Faulty):
         return self.policies[queue][-1] if queue in self.policies else None
 
     @can_fail
+    def policy_version(self, queue: str, number: int) -> StoredPolicy | None:
+        return next((version for version in self.policies.get(queue, ()) if version.number == number), None)
+
+    @can_fail
     def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
         versions = self.policies.setdefault(queue, [])
         versions.append(StoredPolicy(queue, len(versions) + 1, document, now, by))

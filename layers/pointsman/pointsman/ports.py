@@ -108,8 +108,8 @@ class QueueRecord:
     """What one pass leaves for the next. `owner` and `lease_until` make one writer of two passes.
 
     An `owner` that is still named did not come to the end of its pass. `swept` is when the last whole sweep began.
-    `priorities` are what we set active jobs to, `would` what a queue in observe would have set, `suspects` jobs on which
-    the snapshot and the table disagreed. `problem` is what people should know of the last pass (empty: nothing).
+    `priorities` are what we set active jobs to, `would` what a queue in observe would have set, `suspects` jobs on
+    which the snapshot and the table disagreed. `problem` is what people should know of the last pass (empty: nothing).
     """
 
     queue: str
@@ -208,6 +208,10 @@ class Control(Protocol):
 
     def policy(self, queue: str) -> StoredPolicy | None:
         """The version of the queue's policy that rules."""
+        ...
+
+    def policy_version(self, queue: str, number: int) -> StoredPolicy | None:
+        """One version of the queue's policy, ruling or not; None when there never was one of this number."""
         ...
 
     def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:

@@ -22,12 +22,16 @@ class DynamoControl:
 
     def policy(self, queue: str) -> StoredPolicy | None:
         """The version of the queue's policy that rules."""
-        number_ = self._pointer(queue)
-        item = self._table.get(_key(f"POLICY#{queue}", _version(number_))) if number_ else None
+        ruling = self._pointer(queue)
+        return self.policy_version(queue, ruling) if ruling else None
+
+    def policy_version(self, queue: str, number: int) -> StoredPolicy | None:
+        """One version of the queue's policy, ruling or not; None when there never was one of this number."""
+        item = self._table.get(_key(f"POLICY#{queue}", _version(number)))
         if item is None:
             return None
         applied = float(item["applied_at"]["N"])
-        return StoredPolicy(queue, number_, item["document"]["S"], applied, item["applied_by"]["S"])
+        return StoredPolicy(queue, number, item["document"]["S"], applied, item["applied_by"]["S"])
 
     def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
         """Store a new version beside the old ones and move the pointer to it. Raises `Conflict`."""
