@@ -24,6 +24,8 @@ FIXED = {
     "MOTO_ACCOUNT_ID": ACCOUNT,
     # functions are created without code in a bucket: the emulator runs the code from its folder
     "MOTO_LAMBDA_STUB_ECR": "true",
+    # nobody here looks at machine images, and reading moto's list of them costs a third of a second
+    "MOTO_EC2_LOAD_DEFAULT_AMIS": "false",
 }
 ABSENT = ("AWS_PROFILE", "AWS_ENDPOINT_URL", "MOTO_S3_CUSTOM_ENDPOINTS")
 

@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
+from urllib.parse import parse_qsl
 
 import moto.core.responses
 import moto.sqs.models
 from botocore import xform_name
 from botocore.signers import RequestSigner
-from moto.core.serialize import AttributePicker, AttributePickerContext
+from moto.core.serialize import AttributePicker, AttributePickerContext, BaseJSONSerializer
 from moto.core.utils import camelcase_to_underscores, method_names_from_class
+from moto.dynamodb.exceptions import ItemSizeTooLarge
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.moto_api._internal import mock_random
 
 from pointsman_emulator.table_shortcuts import tables_taken
@@ -25,6 +28,10 @@ from pointsman_emulator.table_shortcuts import tables_taken
 _spelled = functools.lru_cache(maxsize=None)(camelcase_to_underscores)
 _methods = functools.lru_cache(maxsize=None)(lambda cls: frozenset(method_names_from_class(cls)))
 _pick = AttributePicker.__call__
+_structure = BaseJSONSerializer._serialize_type_structure
+_AS_IT_IS = frozenset({"S", "N", "BOOL", "NULL", "SS", "NS"})
+LARGEST_ITEM = 405_000
+"""As moto has it: between 409 and 410 KB in AWS, which speaks of 400."""
 
 
 def _request_id(headers: dict[str, Any] | None = None) -> str:
@@ -47,6 +54,45 @@ def _pick_member(picker: AttributePicker, context: AttributePickerContext) -> An
     return _pick(picker, context)
 
 
+def _plain(value: Any) -> Any:
+    """An attribute value of DynamoDB as JSON; KeyError where it holds bytes."""
+    if isinstance(value, DynamoType):
+        kind, inner = value.type, value.value
+    else:
+        ((kind, inner),) = value.items()
+    if kind in _AS_IT_IS:
+        return {kind: inner}
+    if kind == "M":
+        return {kind: {name: _plain(member) for name, member in inner.items()}}
+    if kind == "L":
+        return {kind: [_plain(member) for member in inner]}
+    raise KeyError(kind)
+
+
+def _serialize_structure(serializer: Any, serialized: Any, value: Any, shape: Any, key: str) -> None:
+    """An attribute value is written at once, not by trying each of its ten possible members."""
+    if shape.name == "AttributeValue" and key:
+        try:
+            serializer._default_serialize(serialized, _plain(value), shape, key)
+        except (KeyError, ValueError, AttributeError, TypeError):
+            _structure(serializer, serialized, value, shape, key)
+    else:
+        _structure(serializer, serialized, value, shape, key)
+
+
+def _make_item(item: Item, hash_key: DynamoType, range_key: DynamoType | None, attrs: dict[str, Any]) -> None:
+    """An item whose size is computed once, not again for each of its attributes."""
+    item.hash_key, item.range_key = hash_key, range_key
+    item.attrs = LimitedSizeDict({key: DynamoType(value) for key, value in attrs.items()})
+    if item.size() > LARGEST_ITEM:
+        raise ItemSizeTooLarge
+
+
+def _form_fields(body: str, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
+    """A body of JSON is no form."""
+    return [(body, "")] if body[:1] == "{" else parse_qsl(body, *args, **kwargs)
+
+
 @contextmanager
 def taken() -> Iterator[None]:
     """Inside, the shortcuts are taken."""
@@ -58,5 +104,8 @@ def taken() -> Iterator[None]:
         stack.enter_context(mock.patch.object(moto.sqs.models, "generate_receipt_handle", _receipt_handle))
         stack.enter_context(mock.patch.object(AttributePicker, "__call__", _pick_member))
         stack.enter_context(tables_taken())
+        stack.enter_context(mock.patch.object(moto.core.responses, "parse_qsl", _form_fields))
+        stack.enter_context(mock.patch.object(BaseJSONSerializer, "_serialize_type_structure", _serialize_structure))
+        stack.enter_context(mock.patch.object(Item, "__init__", _make_item))
         stack.enter_context(mock.patch.object(RequestSigner, "sign", return_value=None))
         yield

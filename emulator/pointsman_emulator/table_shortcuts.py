@@ -35,7 +35,7 @@ def _narrowed_query(table: Table, hash_key: Any, *args: Any, **kwargs: Any) -> A
         narrow = {name: whole[name] for name in names}
     elif table.range_key_attr is None and len(conditions) == 1:
         ((name, value),) = conditions
-        narrow = {key: item for key, item in whole.items() if item.attrs.get(name) == value}
+        narrow = {key: item for key, item in whole.items() if name in item.attrs and item.attrs[name] == value}
     else:
         return _query(table, hash_key, *args, **kwargs)
     table.items = narrow  # type: ignore[assignment]

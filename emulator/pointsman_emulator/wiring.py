@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 
@@ -82,7 +83,7 @@ class Ledger:
         kind.produced += 1
         return kind
 
-    def check(self, targeted: Set[str]) -> WiringReport:
+    def check(self, targeted: AbstractSet[str]) -> WiringReport:
         """Compare what happened with what the templates mean; `targeted` are the rules' targets."""
         orphans = [arn for arn in self.expected if arn not in targeted]
         faults: list[str] = []
