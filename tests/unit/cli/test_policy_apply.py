@@ -179,6 +179,14 @@ def test_a_policy_is_shown_as_it_was_applied(ruled: Command, tmp_path: Path) -> 
     assert "version 1 rules already, nothing is changed" in ruled.run("policy", "apply", str(again)).stdout
 
 
+def test_an_older_version_is_shown_as_one_that_no_longer_rules(ruled: Command, policy_file: Path) -> None:
+    policy_file.write_text(policy_file.read_text().replace("mode: act", "mode: observe"))
+    ruled.run("policy", "apply", str(policy_file))
+    shown = ruled.run("policy", "show", "search-training", "--version", "1")
+    assert shown.stdout.splitlines()[0].endswith("; version 2 rules")
+    assert "mode: act" in shown.stdout
+
+
 def test_what_needed_quotes_is_shown_in_quotes(command: Command, policy_file: Path, tmp_path: Path) -> None:
     policy_file.write_text(
         POLICY.replace("purpose: explore", 'purpose: "true", day: "2026-01-31", "1": "10", e: "é: #"')
