@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 import moto.core.responses
 import moto.sqs.models
 from botocore import xform_name
+from botocore.loaders import JSONFileLoader
 from botocore.signers import RequestSigner
 from moto.core.serialize import AttributePicker, AttributePickerContext, BaseJSONSerializer
 from moto.core.utils import camelcase_to_underscores, method_names_from_class
@@ -28,6 +29,8 @@ from pointsman_emulator.table_shortcuts import tables_taken
 _spelled = functools.lru_cache(maxsize=None)(camelcase_to_underscores)
 _methods = functools.lru_cache(maxsize=None)(lambda cls: frozenset(method_names_from_class(cls)))
 _pick = AttributePicker.__call__
+_load = functools.lru_cache(maxsize=None)(JSONFileLoader.load_file)
+_loader = JSONFileLoader()
 _structure = BaseJSONSerializer._serialize_type_structure
 _AS_IT_IS = frozenset({"S", "N", "BOOL", "NULL", "SS", "NS"})
 LARGEST_ITEM = 405_000
@@ -43,6 +46,11 @@ def _request_id(headers: dict[str, Any] | None = None) -> str:
 
 def _receipt_handle() -> str:
     return f"{mock_random.getrandbits(740):0185x}"
+
+
+def _load_file(_: JSONFileLoader, file_path: str) -> Any:
+    """A service's model, read once: each function has clients of its own, and reading it is slow."""
+    return _load(_loader, file_path)
 
 
 def _pick_member(picker: AttributePicker, context: AttributePickerContext) -> Any:
@@ -102,6 +110,7 @@ def taken() -> Iterator[None]:
         stack.enter_context(mock.patch.object(moto.core.responses, "method_names_from_class", _methods))
         stack.enter_context(mock.patch.object(moto.core.responses, "gen_amzn_requestid_long", _request_id))
         stack.enter_context(mock.patch.object(moto.sqs.models, "generate_receipt_handle", _receipt_handle))
+        stack.enter_context(mock.patch.object(JSONFileLoader, "load_file", _load_file))
         stack.enter_context(mock.patch.object(AttributePicker, "__call__", _pick_member))
         stack.enter_context(tables_taken())
         stack.enter_context(mock.patch.object(moto.core.responses, "parse_qsl", _form_fields))
