@@ -194,3 +194,63 @@ def test_what_is_kept_of_priorities_goes_when_the_job_has_ended() -> None:
     world.pass_()
     assert world.record.priorities == ()
     assert world.jobs.queue(QUEUE).owner == ""
+
+
+def raised_by_hand() -> World:
+    """Someone puts a big job that does not fit at the head of the queue; what is lifted behind it cannot start."""
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    for n in range(4):
+        world.submit(f"other{n}", size=4, waited=60.0)
+    world.submit("big", size=4, waited=100.0)
+    world.submit("small", size=2, name="prod-small")
+    world.clock.advance(5)
+    world.pass_()
+    world.set_by_hand("big", 9000)
+    return world
+
+
+def test_a_job_that_someone_raised_above_what_is_lifted_is_noticed_in_the_snapshots_order() -> None:
+    world = raised_by_hand()
+    for _ in range(3):
+        world.pass_()
+    assert world.jobs.jobs["big"].foreign
+    assert world.priority("big") == 9000
+    assert len(world.batch.described) <= 10
+
+
+def test_once_it_is_noticed_nothing_more_is_looked_up() -> None:
+    world = raised_by_hand()
+    for _ in range(3):
+        world.pass_()
+    described = len(world.batch.described)
+    for _ in range(5):
+        world.pass_()
+    assert len(world.batch.described) == described
+
+
+def test_a_lifted_job_that_someone_put_back_among_the_others_is_noticed_too() -> None:
+    world = raised_by_hand()
+    world.set_by_hand("big", 0)
+    world.set_by_hand("small", 1)
+    world.set_by_hand("other0", 2)
+    for _ in range(4):
+        world.pass_()
+    assert world.jobs.jobs["small"].foreign
+    assert world.priority("small") == 1
+
+
+def test_our_own_writes_change_the_order_and_are_no_reason_to_look_anything_up() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=8)
+    for n in range(6):
+        world.submit(f"sweep{n}", waited=60.0 + n)
+    world.clock.advance(5)
+    world.pass_()
+    for n in range(6):
+        world.submit(f"prod{n}", name=f"prod-{n}")
+        world.pass_()
+        world.pass_()
+    assert sorted(world.batch.described) == sorted(world.batch.jobs), "each of them once"

@@ -38,6 +38,8 @@ PAGES = 12  # of a listing, at most, in one pass
 SNAPSHOT_JOBS = 100  # a snapshot names no more
 SETTLED = 60.0  # seconds after which an event is older than any lag of a listing
 ALARM_MEMORY = 7 * 86400.0  # seconds back that an open-ended effect looks for its alarm's transition
+WRITTEN = 15.0  # seconds after a pass began by which its writes are in a snapshot
+ODD_JOBS = 10  # people raise a job or two: where more are out of order, the snapshot is behind
 FOLD_WITHOUT_DETAIL = 3600.0  # seconds after which an ended job that was never described is let go
 
 _BUSY = (Status.SCHEDULED, Status.STARTING, Status.RUNNING)
@@ -82,8 +84,9 @@ class Observer:
         unsure: set[str] = set()
         if description.kind is not QueueKind.CONTAINER:
             unsure = _contradictions(known, snapshot, dict(record.priorities))
-            doubts = unsure & set(record.suspects)  # one pass later, an event that was on its way has come
-            record = replace(record, suspects=tuple(sorted(unsure)))
+            odd = unsure | _disordered(known, snapshot, record) if description.kind is QueueKind.FAIR_SHARE else unsure
+            doubts = odd & set(record.suspects)  # one pass later, an event that was on its way has come
+            record = replace(record, suspects=tuple(sorted(odd)))
             if died:
                 self._doubt_unrecorded(record, known, snapshot)
             if _suspicious(known, snapshot, doubts) or record.sweep is not None or now - record.swept >= SWEEP_EVERY:
@@ -300,6 +303,28 @@ def _contradictions(
         if waits is not (row.job_id in front) and (expected or not waits):
             doubts.add(row.job_id)
     return doubts
+
+
+def _disordered(known: Mapping[str, JobRecord], snapshot: Snapshot | None, record: QueueRecord) -> set[str]:
+    """Neighbours of one share whom the snapshot shows in another order than we believe: someone may have set one.
+
+    It is the only cheap sight of a priority that someone else set. A snapshot older than our own writes tells nothing.
+    """
+    if snapshot is None or snapshot.at < record.passed_at + WRITTEN:
+        return set()
+    ours = dict(record.priorities)
+    last: dict[str | None, tuple[str, int]] = {}
+    odd: set[str] = set()
+    for job_id in snapshot.front:
+        row = known.get(job_id)
+        if row is None or row.detail is None or row.doubtful:
+            continue
+        believed = row.detail.priority if row.foreign else ours.get(job_id, row.detail.priority)
+        before = last.get(row.detail.share)
+        if before is not None and before[1] < believed:
+            odd |= {before[0], job_id}
+        last[row.detail.share] = (job_id, believed)
+    return odd if len(odd) <= ODD_JOBS else set()
 
 
 def _suspicious(known: Mapping[str, JobRecord], snapshot: Snapshot | None, doubts: set[str]) -> bool:
