@@ -72,7 +72,7 @@ lint: $(DEV_STAMP)
 types: $(DEV_STAMP)
 	@$(BIN)/mypy
 imports: $(DEV_STAMP)
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 template: $(SAM_STAMP)
 	@$(SAM) validate --lint --template template.yaml
 	@.venv-sam/bin/cfn-lint --template examples/batch.yaml && echo "examples/batch.yaml is valid"
