@@ -32,6 +32,7 @@ from pointsman_emulator.gateway import Call, Gateway
 from pointsman_emulator.invocations import AsyncInvoker
 from pointsman_emulator.metrics import put_embedded
 from pointsman_emulator.models.batch import BatchModel, BatchSettings
+from pointsman_emulator.short_path import opened
 from pointsman_emulator.shortcuts import taken
 from pointsman_emulator.stacks import Deployer, Stack
 from pointsman_emulator.wiring import Ledger, WiringReport
@@ -83,6 +84,7 @@ class Emulator:
             enter(mock_aws(config={"lambda": {"use_docker": False}, "core": {"mock_credentials": False}}))
             enter(self.gateway.installed())
             enter(taken())
+            enter(opened(self.gateway))
             enter(mock.patch.object(EmulatorQueue, "arrived", self._arrived))
             mock_random.seed(self.seed)
             EmulatorEventsBackend.open(self.bus)

@@ -117,13 +117,18 @@ class Gateway:
             if not stub.enabled:
                 return None
             service, operation = event_name.split(".")[1:]
-            status, headers, body = self.answer(service, operation, request)
+            status, headers, body = self.answer(service, operation, request.url, lambda: normalize_request(request))
             return AWSResponse(request.url, status, headers, MockRawResponse(body))
 
         with mock.patch.object(BotocoreStubber, "__call__", send):
             yield
 
-    def answer(self, service: str, operation: str, request: AWSPreparedRequest) -> Answer:
+    def interferes(self, service: str, operation: str) -> bool:
+        """Whether the next call of an operation may be refused by us."""
+        key = (service, operation)
+        return bool(self._traps.get(key)) or self.rate_of(*key) is not None
+
+    def answer(self, service: str, operation: str, url: str, request: Callable[[], Any]) -> Answer:
         """Carry out one call."""
         key = (service, operation)
         call = Call(self.caller, service, operation)
@@ -134,17 +139,17 @@ class Gateway:
             return trap.answer()
         if self._too_fast(key):
             return refusal(service, "TooManyRequestsException", "Too Many Requests", 429)
-        answer = self._carry_out(service, operation, request)
+        answer = self._carry_out(service, operation, url, request)
         self._run_hooks(key, call, after=True)
         return trap.answer() if trap is not None else answer
 
-    def _carry_out(self, service: str, operation: str, request: AWSPreparedRequest) -> Answer:
-        url = request.url.split("?", 1)[0]
+    def _carry_out(self, service: str, operation: str, url: str, request: Callable[[], Any]) -> Answer:
+        url = url.split("?", 1)[0]
         handler = self._routes.get(url) or self._find(url)
         if handler is None:
             return refusal(service, "NotImplemented", f"The emulator has no {service} {operation}", 501)
         self._routes[url] = handler
-        normal = normalize_request(request)
+        normal = request()
         try:
             return handler(normal, normal.raw_url, normal.headers)
         except HTTPException as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from decimal import Decimal
 from typing import Any
 from unittest import mock
 from urllib.parse import parse_qsl
@@ -32,6 +33,7 @@ _pick = AttributePicker.__call__
 _load = functools.lru_cache(maxsize=None)(JSONFileLoader.load_file)
 _loader = JSONFileLoader()
 _structure = BaseJSONSerializer._serialize_type_structure
+_cast: Any = DynamoType.cast_value.fget  # type: ignore[attr-defined]
 _AS_IT_IS = frozenset({"S", "N", "BOOL", "NULL", "SS", "NS"})
 LARGEST_ITEM = 405_000
 """As moto has it: between 409 and 410 KB in AWS, which speaks of 400."""
@@ -96,6 +98,20 @@ def _make_item(item: Item, hash_key: DynamoType, range_key: DynamoType | None, a
         raise ItemSizeTooLarge
 
 
+def _cast_value(value: DynamoType) -> Any:
+    """The Python value of an attribute: most are texts and numbers."""
+    if value.type == "S":
+        return value.value
+    return Decimal(value.value) if value.type == "N" else _cast(value)
+
+
+def _equal(value: DynamoType, other: object) -> bool:
+    """Whether two attributes are of one type and value."""
+    if not isinstance(other, DynamoType) or value.type != other.type:
+        return False
+    return bool(value.value == other.value) if value.type == "S" else bool(value.cast_value == other.cast_value)
+
+
 def _form_fields(body: str, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
     """A body of JSON is no form."""
     return [(body, "")] if body[:1] == "{" else parse_qsl(body, *args, **kwargs)
@@ -116,5 +132,7 @@ def taken() -> Iterator[None]:
         stack.enter_context(mock.patch.object(moto.core.responses, "parse_qsl", _form_fields))
         stack.enter_context(mock.patch.object(BaseJSONSerializer, "_serialize_type_structure", _serialize_structure))
         stack.enter_context(mock.patch.object(Item, "__init__", _make_item))
+        stack.enter_context(mock.patch.object(DynamoType, "cast_value", property(_cast_value)))
+        stack.enter_context(mock.patch.object(DynamoType, "__eq__", _equal))
         stack.enter_context(mock.patch.object(RequestSigner, "sign", return_value=None))
         yield
