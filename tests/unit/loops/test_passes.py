@@ -278,10 +278,21 @@ def test_wakes_run_one_pass_for_each_queue_and_a_message_that_is_no_wake_is_buri
     assert [(b.body, b.place) for b in world.dead_letters.buried] == [("{}", "wake.queue")]
 
 
-def test_a_wake_whose_pass_cannot_even_be_recorded_is_delivered_again_and_the_others_are_not() -> None:
+def test_a_pass_that_cannot_even_be_recorded_is_asked_for_anew_so_that_its_message_blocks_nobody() -> None:
     world = busy_queue()
     world.clock.advance(30)
     world.jobs.fail_next("queue", Transient("500"))
+    sent = len(world.wakes.sent)
+    assert world.passes().run([Message("1", json.dumps({"queue": QUEUE}))]) == ()
+    assert world.wakes.queues[sent:] == [QUEUE]
+    assert world.log.failures == [("500", True)]
+
+
+def test_a_wake_that_can_neither_be_recorded_nor_sent_anew_is_delivered_again_and_the_others_are_not() -> None:
+    world = busy_queue()
+    world.clock.advance(30)
+    world.jobs.fail_next("queue", Transient("500"))
+    world.wakes.fail_next("wake", Transient("500"))
     wakes = [Message("1", json.dumps({"queue": QUEUE})), Message("2", json.dumps({"queue": "other"}))]
     assert world.passes().run(wakes) == ("1",)
     world.dead_letters.fail_next("bury", Transient("500"))

@@ -17,9 +17,10 @@ class Passes:
     dead_letters: DeadLetters
 
     def run(self, messages: Sequence[Message]) -> tuple[str, ...]:
-        """Ids of the messages to deliver again: those whose pass could not even record that it failed.
+        """Ids of the messages to deliver again: those whose pass could neither record its failure nor be asked for anew.
 
-        A message that is no wake is dead-lettered with its reason. Several wakes of one queue make one pass.
+        A message that is delivered again blocks its queue's group for a whole visibility timeout, so a new wake is sent
+        in its place. A message that is no wake is dead-lettered with its reason. Several wakes of one queue make one pass.
         """
         again: list[str] = []
         by_queue: dict[str, list[str]] = {}
@@ -31,9 +32,17 @@ class Passes:
         for queue, ids in by_queue.items():
             try:
                 self.loop.run(queue)
-            except Transient:
-                again += ids
+            except Transient as error:
+                again += self._ask_anew(queue, ids, str(error))
         return tuple(again)
+
+    def _ask_anew(self, queue: str, ids: list[str], why: str) -> list[str]:
+        self.loop.log.failed(queue, why, known=True)
+        try:
+            self.loop.wakes.wake(queue, self.loop.clock.now())
+        except Transient:
+            return ids
+        return []
 
     def _bury(self, message: Message, poison: Poison) -> list[str]:
         try:
