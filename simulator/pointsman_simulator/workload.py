@@ -99,7 +99,7 @@ def generate(
     Counts of sizes, classes and run-time quantiles are dealt, not drawn, so that each day has the shape and not only
     the mean of many days; what is random is who submits what, when, and which job is long.
     """
-    if jobs < 100 or hours < 1 or not teams:  # noqa: PLR2004 - fewer jobs cannot hold every class, size and burst
+    if jobs < 100 or hours < 1 or not teams:
         asked = f"a day of {jobs} jobs, {len(teams)} teams and {hours:g} hours is too small"
         raise ValueError(f"{asked}; give at least 100 jobs, 1 team and 1 hour")
     random = Random(seed)
@@ -132,8 +132,8 @@ def measure(jobs: Sequence[TraceJob]) -> Shape:
         median_seconds=median(job.seconds for job in jobs),
         p90_seconds=quantiles((job.seconds for job in jobs), n=10, method="inclusive")[-1],
         one_gpu=sum(job.gpus == 1 for job in jobs) / count,
-        two_to_four_gpus=sum(2 <= job.gpus <= 4 for job in jobs) / count,  # noqa: PLR2004 - the bucket's own bounds
-        eight_or_more_gpus=sum(job.gpus >= 8 for job in jobs) / count,  # noqa: PLR2004
+        two_to_four_gpus=sum(2 <= job.gpus <= 4 for job in jobs) / count,
+        eight_or_more_gpus=sum(job.gpus >= 8 for job in jobs) / count,
         burst_share=_in_bursts(jobs) / count,
         arrival_variation=pstdev(gaps) / fmean(gaps),
         production=sum(job.job_class == "production" for job in jobs) / count,

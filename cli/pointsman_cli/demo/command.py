@@ -57,7 +57,8 @@ def demo(
 ) -> None:
     """Play a day of a busy queue: under FIFO, and under Pointsman's own handlers on the embedded AWS.
 
-    Exits with 1 when the wiring check finds an event that reached no target, or when a job was lost or ran twice.
+    Exits with 1 when the wiring check finds an event that reached no target, or when a job was lost or ran
+    twice, or a pass or an invocation failed.
     """
     if trace is None:
         if window is not None:
@@ -78,7 +79,7 @@ def demo(
     else:
         say(Console(), facts)
     end = facts["end_state"]
-    if facts["wiring"]["faults"] or end["lost"] or end["run_twice"] or end["handler_failures"]:
+    if facts["wiring"]["faults"] or end["lost"] or end["run_twice"] or end["failures"]:
         raise SystemExit(1)
 
 

@@ -122,7 +122,7 @@ class Stage:
         moves = tuple(reversed(control.moves(QUEUE, self.start, 10 * len(self.scenario.jobs) + 100)))
         passes = tuple(
             Pass(line["at"] - self.start, line["idle"], line["backfills"], line["waiting"])
-            for line in self.aws.logs.get("PrioritizeQueueFunction", [])
+            for line in self._lines()
             if line.get("message") == "decided"
         )
         operations = ("UpdateServiceJob", "DescribeServiceJob", "GetJobQueueSnapshot", "ListServiceJobs")
@@ -137,8 +137,14 @@ class Stage:
             calls={name: self.aws.count("batch", name) for name in operations},
             wiring=self.aws.wiring.check(),
             dead_letters=self._dead_letters(),
-            failures=tuple(f"{name}: {error!r}" for name, error in self.aws.failures),
+            failures=(
+                *(f"{name}: {error!r}" for name, error in self.aws.failures),
+                *(f"pass: {line['why']}" for line in self._lines() if line.get("message") == "pass failed"),
+            ),
         )
+
+    def _lines(self) -> list[dict[str, Any]]:
+        return self.aws.logs.get("PrioritizeQueueFunction", [])
 
     def _dead_letters(self) -> int:
         answer = self.aws.client("sqs").get_queue_attributes(

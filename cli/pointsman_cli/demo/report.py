@@ -36,6 +36,7 @@ def summary(scenario: Scenario, runs: Sequence[Played]) -> dict[str, Any]:
         "backfills": sum(move.move.reason is Reason.BACKFILL for move in ours.moves),
         "passes": len(ours.passes),
         "end_state": _end_state(scenario, ours),
+        "failures": list(dict.fromkeys(ours.failures))[:5],
         "alarm": _alarm(ours),
         "decisions": [_decision(move) for move in shown(ours.moves)],
         "wiring": {"ok": not _faults(ours), "faults": _faults(ours)},
@@ -64,7 +65,7 @@ def _end_state(scenario: Scenario, played: Played) -> dict[str, int]:
         "run_twice": sum(job.attempts > 1 for job in played.jobs) + len(names) - len(set(names)),
         "lost": len(scenario.jobs) - len(set(names)),
         "dead_letters": played.dead_letters,
-        "handler_failures": len(played.failures),
+        "failures": len(played.failures),
     }
 
 
@@ -145,8 +146,10 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
     end = facts["end_state"]
     console.print(
         f"End: {end['succeeded_once']} jobs ran once and succeeded, {end['lost']} lost, {end['run_twice']} run twice, "
-        f"{end['dead_letters']} dead letters, {end['handler_failures']} failed invocations."
+        f"{end['dead_letters']} dead letters, {end['failures']} failed passes or invocations."
     )
+    for failure in facts["failures"]:
+        _plain(console, f"  {failure}")
     wiring = facts["wiring"]
     console.print("Wiring: every kind of event reached its target." if wiring["ok"] else "[red]Wiring is broken:[/red]")
     for fault in wiring["faults"]:

@@ -48,7 +48,7 @@ def test_a_job_is_told_whom_it_passes_and_nobody_when_it_passes_nobody() -> None
     assert passed_by(view(*jobs, used=6)) == {"first": None, "last": "big"}
 
 
-BIG = waiting("big", size=6, waited=3 * HOUR)
+BIG = waiting("big", size=6, waited=20 * HOUR)  # long enough to rank first
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,12 @@ BIG = waiting("big", size=6, waited=3 * HOUR)
 )  # fmt: skip
 def test_while_a_place_is_held(case: str, until: float, spare: int, jobs: list[WaitingJob], wanted: list[str]) -> None:
     assert chosen(view(BIG, *jobs, used=5), Hold(BIG, NOW + until, spare)) == wanted, case
+
+
+def test_a_job_that_ranks_before_the_held_one_starts_whatever_it_delays() -> None:
+    urgent = waiting("urgent", "production", waited=2)
+
+    assert chosen(view(BIG, urgent, waiting("a"), used=5), Hold(BIG, NOW + 10, 0)) == ["urgent"]
 
 
 def test_the_held_job_itself_is_not_filled_in() -> None:

@@ -145,8 +145,10 @@ def _end(view: QueueView, job: BusyJob) -> float:
 def fill(view: QueueView, ranks: Ranks, hold: Hold | None) -> list[tuple[Candidate, Candidate | None]]:
     """The jobs to start now, best first, each with the first better job that it passes because that one does not fit.
 
-    While a place is held, a job starts only if it is expected to end in time, or fits beside the held job.
+    While a place is held, a job that ranks after the held one starts only if it is expected to end in time, or fits
+    beside it.
     """
+    held = ranks.candidate(hold.job, view.history.predict(hold.job.kind), view.now) if hold else None
     free, spare = view.free, hold.spare if hold else 0
     lines = Lines(_ours(view, hold), ranks, view.history, view.now)
     chosen: list[tuple[Candidate, Candidate | None]] = []
@@ -156,7 +158,8 @@ def fill(view: QueueView, ranks: Ranks, hold: Hold | None) -> list[tuple[Candida
         if free == 0:
             break
         in_time = hold is None or view.now + candidate.expected <= hold.until
-        if size > free or not (in_time or size <= spare):
+        before = held is not None and candidate.order < held.order
+        if size > free or not (in_time or before or size <= spare):
             passed = passed or candidate
             lines.close()
             continue

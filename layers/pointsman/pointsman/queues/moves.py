@@ -94,7 +94,7 @@ def _lifted(candidate: Candidate, passed: Candidate | None, hold: Hold | None, n
     if passed:
         return f"{named(job)} fits what is free; {named(passed.job)} ranks before it and does not."
     if hold:
-        return f"{named(job)} fits beside the place held for {named(hold.job)}, or is expected to end before it."
+        return f"{named(job)} does not delay {named(hold.job)}, for which a place is held, or ranks before it."
     return f"{named(job)} ranks first and fits what is free."
 
 
