@@ -72,6 +72,13 @@ def test_a_job_that_ranks_before_the_held_one_starts_whatever_it_delays() -> Non
     assert chosen(view(BIG, urgent, waiting("a"), used=5), Hold(BIG, NOW + 10, 0)) == ["urgent"]
 
 
+def test_what_ranks_before_the_held_job_starts_whatever_it_delays_and_what_ranks_after_it_does_not() -> None:
+    before = waiting("before", "production", size=2)
+    after = waiting("after", size=2, waited=HOUR)
+    hold = Hold(BIG, NOW + 10.0, 0)
+    assert chosen(view(BIG, before, after, used=4), hold) == ["before"]
+
+
 def test_the_held_job_itself_is_not_filled_in() -> None:
     assert chosen(view(BIG, used=0), Hold(BIG, NOW, 0)) == []
 
