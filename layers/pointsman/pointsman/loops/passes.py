@@ -20,7 +20,7 @@ class Passes:
         """Ids of the messages to deliver again: those whose pass could not record its failure, nor be asked for anew.
 
         A message that is delivered again blocks its queue's group for a whole visibility timeout, so a new wake is sent
-        in its place. A message that is no wake is dead-lettered with its reason; several wakes of a queue make one pass.
+        in its place. A message that is no wake is dead-lettered with its reason; several wakes of one make one pass.
         """
         again: list[str] = []
         by_queue: dict[str, list[str]] = {}
