@@ -1,0 +1,30 @@
+"""The fixture that makes worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from pointsman_emulator import BatchSettings, Emulator, Faults
+from tests.emulator.worlds import HERE, Make, World
+
+
+@pytest.fixture
+def world() -> Iterator[Make]:
+    """See `Make`."""
+    with ExitStack() as stack:
+
+        def make(
+            seed: int = 7,
+            batch: BatchSettings | None = None,
+            faults: Faults | None = None,
+            instances: int = 4,
+            template: Path = HERE / "template.yaml",
+        ) -> World:
+            aws = stack.enter_context(Emulator(seed=seed, batch=batch, faults=faults))
+            return World(aws, instances, template)
+
+        yield make
