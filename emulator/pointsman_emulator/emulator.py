@@ -18,6 +18,7 @@ from moto.events.models import events_backends
 from moto.moto_api._internal import mock_random
 from moto.sqs.models import Message, sqs_backends
 
+from pointsman_emulator.backends.awslambda.models import EmulatorLambdaBackend
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
 from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
 from pointsman_emulator.backends.events.models import EmulatorEventsBackend
@@ -87,6 +88,8 @@ class Emulator:
             enter(opened(self.gateway))
             enter(mock.patch.object(EmulatorQueue, "arrived", self._arrived))
             mock_random.seed(self.seed)
+            EmulatorLambdaBackend.open(self.deployer.functions.get, self.invoker)
+            self._context.callback(EmulatorLambdaBackend.close)
             EmulatorEventsBackend.open(self.bus)
             self._context.callback(EmulatorEventsBackend.close)
             EmulatorBatchBackend.open(self.settings, self.seed, self.clock, self.bus)

@@ -30,6 +30,10 @@ class AsyncInvoker:
         """Accept an event: it is handled now, or again later."""
         self._attempt(function, event, 1, self.clock.now)
 
+    def later(self, function: Function, event: Any) -> None:
+        """Accept an event from a caller that goes on first."""
+        self.clock.at(self.clock.now, lambda: self.invoke(function, event))
+
     def _attempt(self, function: Function, event: Any, number: int, accepted_at: float) -> None:
         outcome = self.runtime.run(function, event)
         if outcome.error is None:

@@ -72,8 +72,6 @@ class Deployer:
             if hasattr(resource, "physical_resource_id")
         }
         functions = self._functions(resolved, expanded, created.resource_map)
-        for queue in sqs_backends[ACCOUNT][REGION].queues.values():
-            queue.lambda_event_source_mappings.clear()  # the emulator reads queues, in its own time
         self._read_queues(resolved, functions)
         self._name_targets(resolved, created.resource_map)
         outputs = {output["OutputKey"]: str(output["OutputValue"]) for output in created.outputs or ()}

@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
+from samtranslator.model.exceptions import InvalidDocumentException
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 SERVERLESS = "AWS::Serverless-2016-10-31"
 PSEUDO = "AWS::"
+
+
+class TemplateError(ValueError):
+    """A file that is no template: one sentence that names it and the place."""
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -57,7 +62,7 @@ class Expanded:
 def expand(path: Path, parameters: Mapping[str, str]) -> Expanded:
     """Read a template; one with the SAM transform is expanded, its local folders kept aside."""
     text = path.read_text(encoding="utf-8")
-    raw = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader with CloudFormation's tags
+    raw = _read(path, text)
     functions: dict[str, Path] = {}
     layers: list[Path] = []
     default = ((raw.get("Globals") or {}).get("Function") or {}).get("CodeUri")
@@ -69,8 +74,27 @@ def expand(path: Path, parameters: Mapping[str, str]) -> Expanded:
             layers.append(path.parent / str(properties["ContentUri"]))
     if raw.get("Transform") not in (SERVERLESS, [SERVERLESS]):
         return Expanded(raw, functions, tuple(layers))
-    template = json.loads(_translated(text, json.dumps(dict(parameters), sort_keys=True)))
+    try:
+        template = json.loads(_translated(text, json.dumps(dict(parameters), sort_keys=True)))
+    except InvalidDocumentException as error:
+        raise TemplateError(f"{path}: {error.message}") from None
     return Expanded(template, functions, tuple(layers))
+
+
+def _read(path: Path, text: str) -> dict[str, Any]:
+    try:
+        raw = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader with CloudFormation's tags
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise TemplateError(f"{path}{line}: not YAML: {error.problem}") from None
+    resources = raw.get("Resources") if isinstance(raw, dict) else None
+    if not isinstance(resources, dict):
+        raise TemplateError(f"{path}: no template of CloudFormation, it has no Resources")
+    for name, resource in resources.items():
+        properties = resource.get("Properties") if isinstance(resource, dict) else None
+        if not isinstance(properties, dict | None) or "Type" not in resource:
+            raise TemplateError(f"{path}: resource {name} needs a Type, and Properties that are a mapping")
+    return raw
 
 
 @functools.lru_cache(maxsize=16)

@@ -162,7 +162,7 @@ def test_the_event_of_a_change_says_what_aws_says(world: Make) -> None:
     assert detail["state"]["value"] == "ALARM"
     assert detail["state"]["timestamp"] == "2026-03-02T00:01:00.000+0000"
     assert detail["state"]["reason"].startswith(
-        "Threshold Crossed: 1 out of the last 1 datapoints [9.0 (02/03/26 00:00:00)] was greater than the threshold (1.0)"
+        "Threshold Crossed: 1 out of the last 1 datapoints [9.0 (02/03/26 00:00:00)] was greater than the threshold"
     )
     assert json.loads(detail["state"]["reasonData"])["recentDatapoints"] == [9.0]
     assert detail["previousState"]["value"] == "INSUFFICIENT_DATA"

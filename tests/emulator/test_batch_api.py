@@ -257,3 +257,21 @@ def test_without_a_rate_nothing_is_throttled(world: Make) -> None:
     for _ in range(20):
         w.describe(job)
     assert w.aws.count("batch", "DescribeServiceJob") == 20
+
+
+def test_a_container_queue_is_motos_and_is_described_beside_ours(world: Make) -> None:
+    w = world()
+    role = w.aws.client("iam").create_role(RoleName="batch", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    w.batch.create_compute_environment(
+        computeEnvironmentName="containers", type="UNMANAGED", state="ENABLED", serviceRole=role
+    )
+    order = [{"order": 1, "computeEnvironment": "containers"}]
+    w.batch.create_job_queue(jobQueueName="jobs", priority=1, state="ENABLED", computeEnvironmentOrder=order)
+    (queue,) = w.batch.describe_job_queues(jobQueues=["jobs"])["jobQueues"]
+    assert queue["jobQueueType"] == "ECS"
+    assert "serviceEnvironmentOrder" not in queue
+    assert len(w.batch.describe_job_queues()["jobQueues"]) == 2
+    assert w.batch.get_job_queue_snapshot(jobQueue="jobs")["frontOfQueue"]["jobs"] == []
+    assert w.batch.list_service_jobs(jobQueue="jobs")["jobSummaryList"] == []
+    with pytest.raises(ClientError, match="does not exist"):
+        w.batch.get_job_queue_snapshot(jobQueue="nobody")

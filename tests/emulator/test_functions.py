@@ -57,7 +57,7 @@ def test_a_function_sees_its_own_environment_and_leaves_ours_alone(
     w = world()
     function = w.stack.function("TickFunction")
     seen: dict[str, str] = {}
-    function._call = lambda event, context: seen.update(os.environ)
+    function._call = lambda *_: seen.update(os.environ)
     function.invoke({})
     assert seen["AWS_LAMBDA_FUNCTION_NAME"] == function.name
     assert seen["AWS_REGION"] == "us-east-1"
@@ -160,7 +160,7 @@ def test_a_group_of_a_fifo_queue_waits_for_its_failed_message(world: Make) -> No
     received: list[str] = []
     fail = [True]
 
-    def call(event: dict[str, Any], context: object) -> None:
+    def call(event: dict[str, Any], _: object) -> None:
         bodies = [record["body"] for record in event.get("Records", [])]
         received.extend(bodies)
         if bodies and fail.pop():
@@ -243,7 +243,7 @@ def test_an_answer_can_be_lost_after_the_call_was_carried_out(world: Make) -> No
 def test_something_can_happen_just_before_or_after_a_call(world: Make) -> None:
     w = world()
     job = w.submit()
-    w.aws.before("batch", "DescribeServiceJob", lambda call: w.batch.terminate_service_job(jobId=job, reason="gone"))
+    w.aws.before("batch", "DescribeServiceJob", lambda _: w.batch.terminate_service_job(jobId=job, reason="gone"))
     assert w.describe(job)["status"] == "FAILED"
     said: list[str] = []
     w.aws.after("batch", "DescribeServiceJob", lambda call: said.append(call.operation))
@@ -279,3 +279,23 @@ def test_what_a_service_of_moto_lacks_is_refused_by_name(world: Make) -> None:
 
     with pytest.raises(ClientError, match="PutCompositeAlarm"):
         world().aws.client("cloudwatch").put_composite_alarm(AlarmName="a", AlarmRule="ALARM(b)")
+
+
+def test_a_function_is_invoked_by_the_lambda_api_with_and_without_waiting(world: Make) -> None:
+    w = world()
+    client = w.aws.client("lambda")
+    name = w.stack.function("TickFunction").name
+    assert json.load(client.invoke(FunctionName=name, Payload=b"{}")["Payload"]) == {"ok": True}
+    assert client.invoke(FunctionName=name, InvocationType="Event", Payload=b"{}")["StatusCode"] == 202
+    assert len(w.aws.logs["TickFunction"]) == 1
+    w.aws.run_for(0)
+    assert len(w.aws.logs["TickFunction"]) == 2
+
+
+def test_an_error_of_an_invocation_by_the_api_is_marked(world: Make) -> None:
+    w = world()
+    broken = {"detail": {"configuration": {"description": "broken"}}}
+    name = w.stack.function("HearAlarmFunction").name
+    answer = w.aws.client("lambda").invoke(FunctionName=name, Payload=json.dumps(broken).encode())
+    assert answer["FunctionError"] == "Unhandled"
+    assert json.load(answer["Payload"])["errorType"] == "ValueError"

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from unittest import mock
 
 import moto.sqs.models
+from moto.awslambda_simple.models import lambda_simple_backends
 from moto.batch.models import batch_backends
 from moto.cloudformation import parsing
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
 from moto.events.models import events_backends
 
+from pointsman_emulator.backends.awslambda.models import EmulatorLambdaBackend
 from pointsman_emulator.backends.batch import cloudformation as batch_types
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
 from pointsman_emulator.backends.cloudwatch import cloudformation as cloudwatch_types
@@ -31,7 +33,7 @@ TYPES = (
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """Inside, moto's Batch, CloudWatch, EventBridge and SQS are ours."""
+    """Inside, moto's Batch, CloudWatch, EventBridge, Lambda and SQS are ours."""
     _forget()
     for cache in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
         cache.cache_clear()
@@ -39,6 +41,7 @@ def registered() -> Iterator[None]:
         mock.patch.object(batch_backends, "backend", EmulatorBatchBackend),
         mock.patch.object(cloudwatch_backends, "backend", EmulatorCloudWatchBackend),
         mock.patch.object(events_backends, "backend", EmulatorEventsBackend),
+        mock.patch.object(lambda_simple_backends, "backend", EmulatorLambdaBackend),
         mock.patch.object(moto.sqs.models, "Queue", EmulatorQueue),
     ):
         yield
@@ -51,3 +54,4 @@ def _forget() -> None:
     batch_backends.clear()
     cloudwatch_backends.clear()
     events_backends.clear()
+    lambda_simple_backends.clear()

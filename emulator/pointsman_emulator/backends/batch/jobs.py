@@ -27,6 +27,10 @@ class ServiceJobs:
     settings: BatchSettings
     tokens: set[str]
 
+    def get_job_queue_by_name(self, name: str) -> Any:
+        """A container queue; moto knows them."""
+        return super().get_job_queue_by_name(name)  # type: ignore[misc]
+
     def submit_service_job(self, request: dict[str, Any]) -> dict[str, Any]:
         """Queue a job. The payload is not validated here: a bad one fails when it is tried (UG:service-job-submit)."""
         payload = request["serviceRequestPayload"]
@@ -96,7 +100,8 @@ class ServiceJobs:
         """One page, newest first, without priorities. No status means RUNNING (API:ListServiceJobsRequest)."""
         queue = (request.get("jobQueue") or "").rsplit("/", 1)[-1]
         if queue not in self.model.queues:
-            raise ClientException(f"Job queue {request.get('jobQueue')} does not exist")
+            self._check_container_queue(queue)
+            return {"jobSummaryList": []}
         filters = request.get("filters") or []
         if len(filters) > 1:
             raise ClientException("Only one filter can be used at a time")
@@ -120,7 +125,9 @@ class ServiceJobs:
         """The first 100 RUNNABLE jobs in dispatch order, and the capacity in use."""
         queue = request["jobQueue"].rsplit("/", 1)[-1]
         if queue not in self.model.queues:
-            raise ClientException(f"Job queue {request['jobQueue']} does not exist")
+            self._check_container_queue(queue)
+            now = events.milliseconds(self.model.now)
+            return {"frontOfQueue": {"jobs": [], "lastUpdatedAt": now}}
         snapshot = self.model.snapshot(queue)
         updated_at = events.milliseconds(snapshot.updated_at)
         utilization: dict[str, Any] = {
@@ -143,6 +150,11 @@ class ServiceJobs:
             for place in snapshot.front
         ]
         return {"frontOfQueue": {"jobs": front, "lastUpdatedAt": updated_at}, "queueUtilization": utilization}
+
+    def _check_container_queue(self, name: str) -> None:
+        """Container jobs are not emulated: a queue of theirs is known, and always empty."""
+        if self.get_job_queue_by_name(name) is None:
+            raise ClientException(f"Job queue {name} does not exist")
 
     def _find(self, identifier: str) -> ServiceJob:
         job = self.model.jobs.get(identifier.rsplit("/", 1)[-1])

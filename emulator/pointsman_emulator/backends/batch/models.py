@@ -252,7 +252,11 @@ class EmulatorBatchBackend(ServiceJobs, BatchBackend):
             if not wanted or {record.name, record.arn} & set(wanted)
         ]
         theirs = [
-            {"jobQueueType": "ECS", **{key: value for key, value in queue.items() if value is not None}}
+            {
+                "jobQueueType": "ECS",
+                "statusReason": "JobQueue Healthy",
+                **{key: value for key, value in queue.items() if value is not None},
+            }
             for queue in self.describe_job_queues(wanted or None)
         ]
         return self._page(ours + theirs, request, "jobQueues")
