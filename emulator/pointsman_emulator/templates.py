@@ -91,10 +91,10 @@ def _read(path: Path, text: str) -> dict[str, Any]:
     if not isinstance(resources, dict):
         raise TemplateError(f"{path}: no template of CloudFormation, it has no Resources")
     for name, resource in resources.items():
-        properties = resource.get("Properties") if isinstance(resource, dict) else None
-        if not isinstance(properties, dict | None) or "Type" not in resource:
+        whole = isinstance(resource, dict) and "Type" in resource
+        if not whole or not isinstance(resource.get("Properties"), dict | None):
             raise TemplateError(f"{path}: resource {name} needs a Type, and Properties that are a mapping")
-    return raw
+    return dict(raw)
 
 
 @functools.lru_cache(maxsize=16)

@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from pointsman.errors import UserMistake
 from pointsman.ports import RecordedMove
 from pointsman.queues.effects import Effect
 from pointsman.settings import Settings
@@ -16,6 +18,7 @@ from pointsman_cli.demo.scenario import DAY, DEMO_SEED, QUEUE, ROOT, SHARE, Scen
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.faults import Faults
 from pointsman_emulator.models.batch import BatchModel, BatchSettings, ServiceJob
+from pointsman_emulator.templates import TemplateError
 from pointsman_emulator.wiring import WiringReport
 from pointsman_simulator.traces import TraceJob
 
@@ -158,12 +161,8 @@ def opened(scenario: Scenario) -> Iterator[Stage]:
     """Deploy the template and the example queue, apply the policy, and let the day begin."""
     faults = Faults(deliver=scenario.events)
     with Emulator(scenario.seed, START, _settings(scenario, skip=False), faults) as aws:
-        stack = aws.deploy(scenario.template, "pointsman", {})
+        settings = _deployed(aws, scenario.template)
         aws.deploy(ROOT / "examples" / "batch.yaml", "search", {"MaxInstances": str(scenario.capacity)})
-        outputs = stack.outputs
-        settings = Settings(
-            outputs["JobsTable"], outputs["ControlTable"], outputs["QueueWakesUrl"], outputs["DeadLettersUrl"]
-        )
         stage = Stage(scenario, aws, Wiring(settings), settings.dead_letters_url)
         aws.watch(lambda event: _keep_alarm(stage, event))
         stage.wiring.control.put_policy(QUEUE, json.dumps(scenario.document), aws.now, "demo")
@@ -172,6 +171,17 @@ def opened(scenario: Scenario) -> Iterator[Stage]:
         if scenario.drift is not None:
             _feed_drift(stage, scenario.drift)
         yield stage
+
+
+def _deployed(aws: Emulator, template: Path) -> Settings:
+    try:
+        outputs = aws.deploy(template, "pointsman", {}).outputs
+    except (TemplateError, OSError) as error:
+        raise UserMistake(str(error), place="--template") from None
+    names = ("JobsTable", "ControlTable", "QueueWakesUrl", "DeadLettersUrl")
+    if missing := [name for name in names if name not in outputs]:
+        raise UserMistake(f"{template} has no output {', '.join(missing)}", place="--template")
+    return Settings(*(outputs[name] for name in names))
 
 
 @contextmanager
