@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from pointsman.ports import QueueDescription, QueueKind, QueueRecord, Snapshot
+from pointsman.ports import QueueDescription, QueueKind, QueueRecord
 from pointsman.queues.estimates import Finished
 from pointsman.queues.jobs import BusyJob, Detail, JobRecord, Stage, Status, WaitingJob, kind_of
 from pointsman.queues.policy import Policy
@@ -21,12 +21,6 @@ def finished(row: JobRecord, policy: Policy) -> Finished | None:
 def table_use(known: Mapping[str, JobRecord]) -> int:
     """Instances in use as the table adds them up; a job never described counts one."""
     return sum(row.detail.size if row.detail else 1 for row in known.values() if row.stage is Stage.BUSY)
-
-
-def capacity_used(known: Mapping[str, JobRecord], snapshot: Snapshot | None) -> int:
-    """Instances in use: Batch's own figure, unless an event is newer than it."""
-    newest = max((row.at for row in known.values()), default=0.0)
-    return snapshot.used if snapshot and snapshot.at >= newest else table_use(known)
 
 
 def jobs_of(

@@ -30,14 +30,12 @@ class Plan:
 
 
 def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[Move, ...]:
-    """The writes of a pass, in order: what blocks is returned first, then the held place, the front, the standby list.
+    """The writes of a pass, in order: what blocks is returned first, then the front, the held place, the standby list.
 
     While a place is held the standby list is left as it stands: Batch reaches nobody behind the held job.
     """
     wanted: dict[str, Move] = {}
     hold = plan.hold
-    if hold:
-        wanted[hold.job.job_id] = _move(hold.job, RESERVED, Reason.RESERVED, _reserved(hold, now))
     for candidate, passed in plan.front:
         job = candidate.job
         if hold is None and stands_by(job):
@@ -45,6 +43,8 @@ def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[M
             continue
         reason = Reason.OVERDUE if candidate.overdue else Reason.BACKFILL if passed else Reason.FRONT
         wanted[job.job_id] = _move(job, FRONT, reason, _lifted(candidate, passed, hold, now))
+    if hold:
+        wanted[hold.job.job_id] = _move(hold.job, RESERVED, Reason.RESERVED, _reserved(hold, now))
     for job, number in plan.standby:
         text = f"{named(job)} takes the next instance that is freed between passes."
         wanted[job.job_id] = _move(job, number, Reason.STANDBY, text)

@@ -1,0 +1,39 @@
+"""The effects that alarms have on a queue now, from what is stored and from the alarms' own histories."""
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from pointsman.ports import Alarms, Control
+from pointsman.queues.effects import Effect, effects_of
+from pointsman.queues.policy import Policy
+
+ALARM_MEMORY = 7 * 86400.0  # seconds back that an open-ended effect looks for its alarm's transition
+
+
+def effects_now(policy: Policy, now: float, control: Control, alarms: Alarms, *, keep: bool) -> tuple[Effect, ...]:
+    """Effects of the policy's rules, as stored and as the alarms' histories say; a lost event makes no difference.
+
+    An alarm's history is read from the oldest effect on that has not ended, so that its end is seen.
+    """
+    found: dict[tuple[str, float, str], Effect] = {}
+    stored = {_key(e): e for e in control.effects(policy.queue)} if policy.on_alarm else {}
+    ruled: dict[tuple[str, float, str], Effect] = {}
+    for rule in policy.on_alarm:
+        ours = {k: e for k, e in stored.items() if e.boost == rule.boost and fnmatchcase(e.alarm, rule.alarm)}
+        ruled |= ours
+        since = now - (ALARM_MEMORY if rule.lasts is None else rule.lasts)
+        since = min([since, *(effect.since for effect in ours.values() if effect.end == float("inf"))])
+        for effect in effects_of(replace(policy, on_alarm=(rule,)), alarms.transitions(rule.alarm, since)):
+            other = found.get(_key(effect))
+            if other is None or other.by < effect.by:
+                found[_key(effect)] = effect
+    for key, effect in found.items():
+        if ruled.get(key) != effect and (effect.active(now) or key in ruled):
+            if keep:
+                control.put_effect(policy.queue, effect)
+            ruled[key] = effect
+    return tuple(sorted(ruled.values(), key=lambda e: (e.since, e.alarm, e.boost)))
+
+
+def _key(effect: Effect) -> tuple[str, float, str]:
+    return (effect.alarm, effect.since, effect.boost)
