@@ -1,12 +1,9 @@
-"""One client per service, made when it is first needed.
-
-The clients come from botocore, which is what boto3's own clients are: a cold start is spared boto3's import.
-"""
+"""One boto3 client per service, made when it is first needed."""
 
 from functools import cached_property
 from typing import Any
 
-import botocore.session
+import boto3
 from botocore.config import Config
 
 CONNECT_SECONDS = 2
@@ -24,7 +21,7 @@ class Clients:
 
     @cached_property
     def _session(self) -> Any:
-        return botocore.session.get_session()
+        return boto3.session.Session(region_name=self._region)
 
     def _client(self, service: str) -> Any:
         config = Config(
@@ -33,9 +30,7 @@ class Clients:
             read_timeout=READ_SECONDS,
             user_agent_extra="pointsman",
         )
-        return self._session.create_client(
-            service, region_name=self._region, endpoint_url=self._endpoint_url, config=config
-        )
+        return self._session.client(service, endpoint_url=self._endpoint_url, config=config)
 
     @cached_property
     def batch(self) -> Any:
