@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -88,6 +89,8 @@ class Emulator:
             enter(opened(self.gateway))
             enter(mock.patch.object(EmulatorQueue, "arrived", self._arrived))
             mock_random.seed(self.seed)
+            self._context.callback(random.setstate, random.getstate())
+            random.seed(self.seed)  # botocore's waits between two tries
             EmulatorLambdaBackend.open(self.deployer.functions.get, self.invoker)
             self._context.callback(EmulatorLambdaBackend.close)
             EmulatorEventsBackend.open(self.bus)

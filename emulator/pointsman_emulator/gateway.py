@@ -65,7 +65,8 @@ class Gateway:
     _routes: dict[str, Handler] = field(default_factory=dict)
     _traps: dict[tuple[str, str], list[_Trap]] = field(default_factory=dict)
     _hooks: dict[tuple[str, str], list[_Hook]] = field(default_factory=dict)
-    _seconds: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    _buckets: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    """Tokens of each operation that has a rate, and when they were counted: a second's worth at most."""
 
     def fail_next(
         self, service: str, operation: str, code: str, times: int = 1, *, status: int | None = None, after: bool = False
@@ -195,11 +196,12 @@ class Gateway:
         rate = self.rate_of(*key)
         if rate is None:
             return False
-        second = int(self.now())
-        when, made = self._seconds.get(key, (second, 0))
-        made = made + 1 if when == second else 1
-        self._seconds[key] = (second, made)
-        return made > rate
+        now = self.now()
+        tokens, at = self._buckets.get(key, (rate, now))
+        tokens = min(rate, tokens + (now - at) * rate)
+        short = tokens < 1
+        self._buckets[key] = (tokens if short else tokens - 1, now)
+        return short
 
 
 def refusal(service: str, code: str, message: str, status: int) -> Answer:

@@ -242,7 +242,7 @@ def test_an_exit_that_fails_uses_the_attempts_up(world: Make) -> None:
 
 
 def test_a_rate_is_a_429_that_botocore_tries_again_in_virtual_time(world: Make) -> None:
-    w = world(batch=BatchSettings(calls_per_second=2))
+    w = world(batch=BatchSettings(calls_per_second=5))
     job = w.submit()
     before = w.aws.now
     for _ in range(6):
@@ -275,3 +275,22 @@ def test_a_container_queue_is_motos_and_is_described_beside_ours(world: Make) ->
     assert w.batch.list_service_jobs(jobQueue="jobs")["jobSummaryList"] == []
     with pytest.raises(ClientError, match="does not exist"):
         w.batch.get_job_queue_snapshot(jobQueue="nobody")
+
+
+def test_submissions_have_a_rate_of_their_own(world: Make) -> None:
+    w = world(batch=BatchSettings(submits_per_second=5))
+    before = w.aws.now
+    for n in range(5):
+        w.submit(f"{n}")
+    assert w.aws.now == before
+    w.submit("one too many")
+    assert w.aws.now > before
+
+
+def test_a_job_that_says_nothing_runs_as_long_as_the_setting_says(world: Make) -> None:
+    w = world(batch=BatchSettings(job_seconds=120))
+    job = w.submit(serviceRequestPayload="{}")
+    w.aws.run_for(119)
+    assert w.describe(job)["status"] == "RUNNING"
+    w.aws.run_for(1)
+    assert w.describe(job)["status"] == "SUCCEEDED"

@@ -177,3 +177,17 @@ def test_an_event_that_nobody_wants_is_named(world: Make) -> None:
     w.aws.run_for(60)
     (fault,) = w.aws.wiring.check().faults
     assert fault.startswith('"Odd" from my.app: 1 produced, matched by no rule')
+
+
+def test_the_same_seed_gives_the_same_day(world: Make) -> None:
+    def day(seed: int) -> str:
+        w = world(seed=seed, batch=BatchSettings(tie_break="random", bounce_rate=0.2, scheduled_dwell=20), instances=2)
+        for n in range(6):
+            w.submit(f"{n}", seconds=200)
+        w.aws.run_for(3600)
+        told = json.dumps([w.aws.logs, w.stack.outputs, sorted(w.records().items())])
+        w.aws.__exit__(None, None, None)
+        return told
+
+    assert day(5) == day(5)
+    assert day(5) != day(6)

@@ -391,3 +391,31 @@ def test_the_order_of_many_moves_is_the_order_of_a_sort() -> None:
         model.set_priority(jobs[turn * 7919 % 300].job_id, turn * 31 % 97)
     expected = sorted(jobs, key=lambda job: (-job.priority, job.order))[:100]
     assert [place.job for place in model.snapshot("q").front] == expected
+
+
+@pytest.mark.parametrize("setting,order", [("window", ["b1", "a2"]), ("current", ["a2", "b1"])])
+def test_no_decay_is_a_window_of_ten_minutes_or_current_use_only(setting: Any, order: list[str]) -> None:
+    model = fair(capacity=1, settings=BatchSettings(zero_decay=setting))
+    model.submit("q", "a1", 1, 100, share="a")
+    model.advance(150)
+    jobs = [model.submit("q", name, 1, 10, share=name[0]) for name in ("a2", "b1")]
+    model.advance(1000)
+    assert started(*jobs) == order
+
+
+@pytest.mark.parametrize("delay", [0, 30])
+def test_batch_looks_at_the_head_a_while_after_a_change(delay: float) -> None:
+    model = fifo(settings=BatchSettings(dispatch_delay=delay))
+    job = model.submit("q", "a", 1, 10)
+    model.advance(1000)
+    assert job.started_at == delay
+
+
+def test_a_later_submission_is_there_from_its_time_on() -> None:
+    model = fifo()
+    job = model.submit("q", "a", 1, 10, at=50)
+    model.advance(49)
+    assert model.jobs == {}
+    assert model.next_event_at == 50
+    model.advance(60)
+    assert (job.created_at, job.stopped_at) == (50, 60)
