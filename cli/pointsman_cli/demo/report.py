@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 from rich.console import Console
@@ -58,9 +59,12 @@ def _run(scenario: Scenario, played: Played) -> dict[str, Any]:
     }
 
 
-def _end_state(scenario: Scenario, played: Played) -> dict[str, int]:
+def _end_state(scenario: Scenario, played: Played) -> dict[str, Any]:
+    """How it ended; two runs of the same jobs that ended the same have the same digest."""
     names = [job.name for job in played.jobs]
+    ends = sorted((job.name, job.succeeded, job.attempts) for job in played.jobs)
     return {
+        "digest": sha256(repr(ends).encode()).hexdigest()[:12],
         "succeeded_once": sum(job.succeeded and job.attempts == 1 for job in played.jobs),
         "run_twice": sum(job.attempts > 1 for job in played.jobs) + len(names) - len(set(names)),
         "lost": len(scenario.jobs) - len(set(names)),
@@ -146,7 +150,7 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
     end = facts["end_state"]
     console.print(
         f"End: {end['succeeded_once']} jobs ran once and succeeded, {end['lost']} lost, {end['run_twice']} run twice, "
-        f"{end['dead_letters']} dead letters, {end['failures']} failed passes or invocations."
+        f"{end['dead_letters']} dead letters, {end['failures']} failed passes or invocations (digest {end['digest']})."
     )
     for failure in facts["failures"]:
         _plain(console, f"  {failure}")
