@@ -98,6 +98,14 @@ def _make_item(item: Item, hash_key: DynamoType, range_key: DynamoType | None, a
         raise ItemSizeTooLarge
 
 
+def _size(item: Item) -> int:
+    """The size of an item, of which most is texts and numbers."""
+    return sum(
+        len(name) + (len(value.value) if value.type in ("S", "N") else value.size())
+        for name, value in item.attrs.items()
+    )
+
+
 def _cast_value(value: DynamoType) -> Any:
     """The Python value of an attribute: most are texts and numbers."""
     if value.type == "S":
@@ -132,6 +140,7 @@ def taken() -> Iterator[None]:
         stack.enter_context(mock.patch.object(moto.core.responses, "parse_qsl", _form_fields))
         stack.enter_context(mock.patch.object(BaseJSONSerializer, "_serialize_type_structure", _serialize_structure))
         stack.enter_context(mock.patch.object(Item, "__init__", _make_item))
+        stack.enter_context(mock.patch.object(Item, "size", _size))
         stack.enter_context(mock.patch.object(DynamoType, "cast_value", property(_cast_value)))
         stack.enter_context(mock.patch.object(DynamoType, "__eq__", _equal))
         stack.enter_context(mock.patch.object(RequestSigner, "sign", return_value=None))

@@ -294,3 +294,15 @@ def test_a_job_that_says_nothing_runs_as_long_as_the_setting_says(world: Make) -
     assert w.describe(job)["status"] == "RUNNING"
     w.aws.run_for(1)
     assert w.describe(job)["status"] == "SUCCEEDED"
+
+
+def test_jobs_are_found_by_the_time_of_their_creation(world: Make) -> None:
+    w = world()
+    early = w.submit()
+    w.aws.run_for(60)
+    between = str(int((w.aws.now - 30) * 1000))
+    late = w.submit()
+    for name, job in (("BEFORE_CREATED_AT", early), ("AFTER_CREATED_AT", late)):
+        filters = [{"name": name, "values": [between]}]
+        listed = w.batch.list_service_jobs(jobQueue="training", filters=filters)["jobSummaryList"]
+        assert [it["jobId"] for it in listed] == [job]

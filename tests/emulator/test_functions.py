@@ -299,3 +299,12 @@ def test_an_error_of_an_invocation_by_the_api_is_marked(world: Make) -> None:
     answer = w.aws.client("lambda").invoke(FunctionName=name, Payload=json.dumps(broken).encode())
     assert answer["FunctionError"] == "Unhandled"
     assert json.load(answer["Payload"])["errorType"] == "ValueError"
+
+
+def test_a_long_poll_of_an_empty_queue_ends_in_virtual_time(world: Make) -> None:
+    w = world()
+    before, begun = w.aws.now, time.perf_counter()
+    answer = w.aws.client("sqs").receive_message(QueueUrl=w.stack.outputs["DeadUrl"], WaitTimeSeconds=20)
+    assert "Messages" not in answer
+    assert w.aws.now >= before + 20
+    assert time.perf_counter() - begun < 5

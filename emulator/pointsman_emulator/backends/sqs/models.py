@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -37,6 +38,10 @@ class EmulatorQueue(Queue):
         self._messages.append(message)
         if EmulatorQueue.arrived is not None:
             EmulatorQueue.arrived(self, message)
+
+    def wait_for_messages(self, timeout: int) -> None:
+        """A long poll waits in virtual time: it ends, and nothing arrives meanwhile."""
+        time.sleep(timeout)
 
     def take(self, limit: int, visibility_seconds: int) -> list[Message]:
         """Receive up to `limit` messages for an event source mapping; what came too often goes to the dead letters.
