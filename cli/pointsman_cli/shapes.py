@@ -106,8 +106,9 @@ def waits_by_class(look: Look) -> dict[str, list[float]]:
 
 
 def working(look: Look) -> int:
-    """Instances of running jobs: what is in use, less what is still starting."""
-    return sum(job.kind.size for job in look.seen.view.busy if job.started is not None)
+    """Instances of the jobs that are RUNNING; the event of one that has just ended may still be on its way."""
+    view = look.seen.view
+    return min(view.used, sum(job.kind.size for job in view.busy if job.started is not None))
 
 
 def active_effects(look: Look) -> list[Effect]:

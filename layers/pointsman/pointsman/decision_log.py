@@ -74,7 +74,7 @@ class PowertoolsLog:
 
     def _measure(self, report: PassReport) -> None:
         view, queue = report.view, report.decision.queue
-        running = sum(job.kind.size for job in view.busy if job.started is not None)
+        running = min(view.used, sum(job.kind.size for job in view.busy if job.started is not None))
         done = sum(outcome == "done" for outcome in report.outcomes)
         self._count(
             {"queue": queue},

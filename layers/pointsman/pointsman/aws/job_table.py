@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from pointsman.aws import job_items
@@ -31,6 +31,7 @@ class DynamoJobTable:
         self._table = Table(dynamodb, table)
         self._rate = calls_a_second
         self._most = saved_calls
+        self._bucket: _Bucket | None = None
 
     def load(self, job_ids: Iterable[str]) -> Mapping[str, JobRecord]:
         """The stored records of these jobs, read consistently; the unknown are left out."""
@@ -80,33 +81,51 @@ class DynamoJobTable:
         self._table.put({"pk": text(f"ESTIMATE#{queue}"), "h": {"B": packed}})
 
     def take_budget(self, wanted: int, now: float) -> int:
-        """How many of the wanted API calls may be made now; none when others take from the bucket all the time."""
+        """How many of the wanted API calls may be made now; none when others take from the bucket all the time.
+
+        What this process left in the bucket is tried first: the write's condition tells when someone else was there.
+        """
         if wanted <= 0:
             return 0
         for _ in range(BUDGET_TRIES):
+            bucket = self._bucket or self._read_bucket(now)
+            self._bucket = None
+            tokens = min(float(self._most), bucket.tokens + self._rate * max(0.0, now - bucket.at))
+            granted = min(wanted, int(tokens))
+            if granted == 0:
+                return 0
+            left = _Bucket(tokens - granted, max(now, bucket.at), bucket.version + 1)
             try:
-                return self._take(wanted, now)
+                self._put({"pk": text("BUDGET"), **left.item()}, bucket.version)
             except Conflict:
                 continue
+            self._bucket = left
+            return granted
         return 0
 
-    def _take(self, wanted: int, now: float) -> int:
+    def _read_bucket(self, now: float) -> "_Bucket":
         item = self._table.get({"pk": text("BUDGET")})
-        tokens, version, since = float(self._most), 0, now
-        if item is not None:
-            version, since = int(item["v"]["N"]), float(item["at"]["N"])
-            tokens = min(tokens, float(item["tokens"]["N"]) + self._rate * max(0.0, now - since))
-        granted = min(wanted, int(tokens))
-        if granted > 0:
-            left = {"tokens": number(tokens - granted), "at": number(max(now, since)), "v": number(version + 1)}
-            self._put({"pk": text("BUDGET"), **left}, version)
-        return granted
+        if item is None:
+            return _Bucket(float(self._most), now, 0)
+        return _Bucket(float(item["tokens"]["N"]), float(item["at"]["N"]), int(item["v"]["N"]))
 
     def _put(self, item: Item, version: int) -> None:
         if version == 0:
             self._table.put(item, NEW)
         else:
             self._table.put(item, UNCHANGED, {":v": number(version)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Bucket:
+    """The account's API budget: so many tokens were left at a time."""
+
+    tokens: float
+    at: float
+    version: int
+
+    def item(self) -> Item:
+        return {"tokens": number(self.tokens), "at": number(self.at), "v": number(self.version)}
 
 
 def _packed(circles: list[tuple[str, list[float]]]) -> bytes:
