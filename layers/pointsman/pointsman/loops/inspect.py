@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from pointsman.documents import stored_policy
 from pointsman.errors import UserMistake
 from pointsman.loops.observe import Observation, Observer
-from pointsman.loops.queue import policy_of
 from pointsman.ports import Control, JobTable, QueueRecord, StoredPolicy
 from pointsman.queues.decide import Decision, decide
 from pointsman.queues.policy import Policy
@@ -37,7 +37,7 @@ class Inspector:
             raise UserMistake(
                 "this queue has no policy", place=queue, remedy=f"`pointsman policy apply`; queues with one: {known}"
             )
-        policy = policy_of(stored)
+        policy = stored_policy(stored.document)
         record = self.jobs.queue(queue)
         seen = self.observer.observe(record, policy)
         return Look(record, stored, policy, seen, decide(seen.view, policy))

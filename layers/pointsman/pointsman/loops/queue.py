@@ -25,7 +25,7 @@ from pointsman.ports import (
     Write,
 )
 from pointsman.queues.decide import LEAST_GAP, POLL, Decision, decide
-from pointsman.queues.policy import Mode, Policy
+from pointsman.queues.policy import Mode
 from pointsman.queues.reasons import Move
 
 LEASE = 150.0  # seconds; longer than the function may run
@@ -103,7 +103,7 @@ class QueueLoop:
         return replace(taken, problem=why[:500], next_wake_at=now + POLL)
 
     def _pass(self, taken: QueueRecord, stored: StoredPolicy, *, died: bool) -> QueueRecord:
-        policy = policy_of(stored)
+        policy = stored_policy(stored.document)
         seen = self.observer.observe(taken, policy, died=died)
         decision = decide(seen.view, policy)
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
@@ -190,8 +190,3 @@ def _priorities(seen: Observation, decision: Decision, outcomes: Sequence[Outcom
             ours[move.job_id] = move.after
     described = {i: row.detail.priority for i, row in seen.records.items() if row.detail}
     return tuple((i, priority) for i, priority in ours.items() if described.get(i) != priority)
-
-
-def policy_of(stored: StoredPolicy) -> Policy:
-    """The values of a stored version; raises `InvalidDocument` when this version of Pointsman cannot read it."""
-    return stored_policy(stored.document)
