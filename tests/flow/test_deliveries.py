@@ -9,6 +9,7 @@ minute  50   a job takes the whole pool; others wait behind it, and are looked a
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -153,3 +154,14 @@ def test_the_table_agrees_with_batch_and_every_run_was_learned_from(otherwise: E
 
 def test_nothing_is_dead_lettered(once: End, otherwise: End) -> None:
     assert once.dead_letters == otherwise.dead_letters == []
+
+
+def test_with_no_event_at_all_a_queue_in_which_jobs_wait_is_looked_at_every_minute() -> None:
+    with opened(faults=Faults(deliver=0)) as day:
+        day.apply()
+        day.submit("sweep-hold", 4, minutes=60)
+        day.submit("prod-a")
+        day.pass_minutes(10)
+        passes = [line["at"] for line in day.passes()]
+        assert all(later - at <= 1.25 * MINUTE for at, later in pairwise(passes))
+        assert day.aws.now - passes[-1] <= 1.25 * MINUTE

@@ -8,6 +8,7 @@ import pytest
 
 from pointsman.errors import Conflict, Transient
 from pointsman.loops.queue import LEASE
+from pointsman.loops.wakers import AHEAD
 from tests.unit.loops.world import POLICY, QUEUE, World
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -72,13 +73,13 @@ def test_a_queue_with_a_policy_and_no_event_ever_is_woken_and_gets_a_record() ->
     assert world.record.version == 1
 
 
-def test_a_queue_is_woken_when_its_time_has_come_and_not_before() -> None:
+def test_a_queue_is_woken_by_the_tick_that_is_nearest_to_its_time_and_by_none_before() -> None:
     world = World()
     world.apply()
     world.submit("a")
     world.pass_()
     world.wakes.sent.clear()
-    world.clock.advance(59)
+    world.clock.advance(60 - AHEAD - 1)
     assert world.due().wake() == ()
     world.clock.advance(1)
     assert world.due().wake() == (QUEUE,)

@@ -11,6 +11,10 @@ from pointsman.errors import Conflict, Poison
 from pointsman.inbound import alarm_event
 from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
 
+AHEAD = (
+    30.0  # seconds: half a tick. A wake is seen a bucket later, so a time just after this tick would come a minute late
+)
+
 
 @dataclass(frozen=True, slots=True)
 class AlarmRelay:
@@ -66,7 +70,7 @@ class DueQueues:
                     self.jobs.save_queue(replace(record, next_wake_at=now))
                 except Conflict:
                     continue  # a pass has just made it
-            if record.next_wake_at <= now:
+            if record.next_wake_at <= now + AHEAD:
                 self.wakes.wake(queue, now)
                 woken.append(queue)
         self.log.woken(tuple(woken), because="due")
