@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pointsman.queues.decide import QueueView, decide, ranks_at
 from pointsman.queues.estimates import History
@@ -133,3 +135,26 @@ def test_newcomers_who_outrank_the_first_never_reach_the_number_of_the_held_plac
         assert max(numbers) <= HIGHEST
         assert numbers[:-1] == sorted(numbers[:-1], reverse=True)
         assert len(set(numbers)) == len(numbers)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["production", "research", "sweep"]),
+            st.floats(0, 40 * HOUR),
+            st.none() | st.integers(LOWEST, HIGHEST),
+        ),
+        max_size=90,
+    )
+)
+def test_numbers_fall_and_stay_in_their_range_whoever_stands_and_joins(
+    jobs: list[tuple[str, float, int | None]],
+) -> None:
+    there = [
+        waiting(f"j{n}", job_class, waited=waited, priority=number or 0)
+        for n, (job_class, waited, number) in enumerate(jobs)
+    ]
+    numbers = list(listed(there).values())
+
+    assert numbers == sorted(set(numbers), reverse=True)
+    assert all(LOWEST <= number <= HIGHEST for number in numbers)

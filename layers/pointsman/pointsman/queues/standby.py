@@ -6,6 +6,7 @@ gets one between its neighbours, and those who stand already keep theirs unless 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import WaitingJob
@@ -15,7 +16,8 @@ STANDBY_JOBS = 30  # more writes beyond this gained nothing on the public traces
 STANDBY_AT_MOST = 60  # with those who joined a full list because they clearly outrank its last
 STANDBY_SIZE = 1  # a standby job fits whatever is freed, so it never blocks the queue
 HIGHEST, FIRST, LOWEST = 4997, 4800, 4000  # the numbers of the list, and the one that an empty list begins with
-STEP = 4  # between a job and the one that joins behind it
+STEP, CLASS_STEP = 2, 64  # between a job and the next of its class; of another, for those who will come between
+GIVE_WAY = 4  # jobs on the list that may get another number because of newcomers, before all do
 LEAST_GAIN = 3600.0  # seconds of score by which a job must outrank one on the list to change what is written
 
 
@@ -65,36 +67,53 @@ def _numbered(places: Sequence[_Place]) -> tuple[tuple[WaitingJob, int], ...]:
             kept.append(place)
             worst = max(worst, place.rank)
     for place in sorted(joining, key=lambda p: (p.rank, p.job.submitted, p.job.job_id)):
-        at = next((n for n, other in enumerate(kept) if other.rank > place.rank), len(kept))
+        at = next((n for n, other in enumerate(kept) if other.rank > place.rank + LEAST_GAIN), len(kept))
         kept.insert(at, _Place(place.job, place.rank, None))
-    numbers = _spaced([place.number for place in kept])
+    numbers = _spaced([(place.job.kind.job_class, place.number) for place in kept])
     return tuple((place.job, number) for place, number in zip(kept, numbers, strict=True))
 
 
-def _spaced(numbers: Sequence[int | None]) -> list[int]:
-    """A number for each None, so that all fall; those given stay, unless there is no room before them.
+def _spaced(row: Sequence[tuple[str, int | None]]) -> list[int]:
+    """A number for each None in a row of (class, number), so that all fall; those given stay where there is room.
 
-    The next to come usually stands right behind the last of its class, so room is left there: a newcomer goes close
-    behind the one before it, and the first of the list halfway to the top.
+    The next to come usually stands right behind the last of its class: room is left there, and a newcomer goes close
+    behind the one before it, the first of the list halfway to the top. Where too many would have to give way, or the
+    numbers run out, all are numbered anew.
 
-    >>> _spaced([None, None]), _spaced([4800, None, 4700]), _spaced([None, 4800]), _spaced([4801, None, 4800, 4792])
-    ([4800, 4796], [4800, 4796, 4700], [4899, 4800], [4801, 4800, 4799, 4792])
+    >>> _spaced([("a", None), ("a", None), ("b", None)]), _spaced([("a", None), ("b", 4800)])
+    ([4800, 4798, 4734], [4899, 4800])
+    >>> _spaced([("a", 4800), ("a", None), ("b", 4700)]), _spaced([("a", 4801), ("a", None), ("b", 4800)])
+    ([4800, 4798, 4700], [4801, 4800, 4799])
     """
     given: list[int] = []
-    for place, number in enumerate(numbers):
+    gave_way = 0
+    for place, (_, number) in enumerate(row):
         above = given[-1] if given else HIGHEST + 1
         if number is not None:
+            gave_way += number > above - 1
             given.append(min(number, above - 1))
             continue
-        rest = numbers[place:]
-        run = next((n for n, other in enumerate(rest) if other is not None), len(rest))
-        below = rest[run] if run < len(rest) else None
+        run = next((n for n, (_, other) in enumerate(row[place:]) if other is not None), 0)
+        below = row[place + run][1]
         if below is None:
-            given.append(above - STEP if given else FIRST)
+            given.append(above - _room(row, place) if given else FIRST)
         elif not given:
             given.append(min(HIGHEST, max(below + 1, (above + below) // 2)))
         else:
-            given.append(above - max(1, min(STEP, (above - below) // (run + 1))))
-    if given and given[-1] < LOWEST:
-        return [FIRST - STEP * n for n in range(len(given))]
-    return given
+            given.append(above - max(1, min(_room(row, place), (above - below) // (run + 1))))
+    return given if not given or (given[-1] >= LOWEST and gave_way <= GIVE_WAY) else _anew(row)
+
+
+def _anew(row: Sequence[tuple[str, int | None]]) -> list[int]:
+    """Numbers for all, from `FIRST` down; between classes as much room as there is."""
+    changes = sum(one[0] != next_[0] for one, next_ in pairwise(row))
+    between = min(CLASS_STEP, (FIRST - LOWEST - STEP * len(row)) // max(1, changes))
+    numbers = [FIRST]
+    for one, next_ in pairwise(row):
+        numbers.append(numbers[-1] - (STEP if one[0] == next_[0] else between))
+    return numbers
+
+
+def _room(row: Sequence[tuple[str, int | None]], place: int) -> int:
+    """How far a job stands behind the one before it."""
+    return STEP if row[place][0] == row[place - 1][0] else CLASS_STEP
