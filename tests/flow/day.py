@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from pointsman.queues.jobs import JobRecord
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
 from pointsman_emulator import BatchSettings, Emulator, Faults, Stack
+from pointsman_emulator.emulator import START
 from pointsman_emulator.models.batch import ServiceJob
 
 ROOT = Path(__file__).parents[2]
@@ -216,10 +218,10 @@ def opened(
     faults: Faults | None = None,
     batch: BatchSettings | None = None,
     template: Path = TEMPLATE,
-    seed: int = 1,
+    start: datetime = START,
 ) -> Iterator[Day]:
     """Deploy the template, and the example queue beside it; no policy is applied yet."""
-    with Emulator(seed=seed, batch=batch, faults=faults) as aws:
+    with Emulator(seed=1, start=start, batch=batch, faults=faults) as aws:
         stack = aws.deploy(template, "pointsman", {})
         aws.deploy(ROOT / "examples/batch.yaml", "search", {"MaxInstances": str(capacity)})
         outputs = stack.outputs

@@ -8,18 +8,21 @@ Three queues on one deployment hear of the same alarm, which stands for twenty m
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 
 from pointsman.ports import RecordedMove
 from pointsman.queues.effects import Effect
 from pointsman_emulator import Faults
+from pointsman_emulator.emulator import START
 from tests.flow.day import ALARM, MINUTE, Day, opened
 
 QUEUES = {"brief": {"for": "10m"}, "long": {"for": "3h"}, "deaf": {"alarm": "something-else"}}
 HEARING = ["brief", "long"]
 BOOST = {"alarm": "ranker-drift-*", "boost": "production", "by": "12h"}
 GOES_OFF, CLEARS = 15, 35  # when the alarm has seen a whole period of it
+TICK = 35  # the second of each minute at which a queue is woken anyway
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,8 @@ class Played:
 
 def play(faults: Faults) -> Played:
     events: list[str] = []
-    with opened(faults=faults) as day:
-        start = day.aws.now
+    start = START.timestamp()
+    with opened(faults=faults, start=START + timedelta(seconds=TICK)) as day:
         day.aws.watch(lambda event: events.append(event["detail"].get("alarmName", "")))
         for queue, rule in QUEUES.items():
             day.add_queue(queue, 2)
@@ -121,7 +124,7 @@ def test_the_alarm_has_one_effect_which_begins_when_it_went_off(told: Played, qu
 def test_the_decision_that_the_alarm_caused_names_it_and_lifts_production(told: Played, queue: str) -> None:
     heard = told.heard[queue]
     assert heard.boosted[0][0] == "prod-before"
-    assert GOES_OFF < heard.boosted[0][1] < GOES_OFF + 1
+    assert GOES_OFF < heard.boosted[0][1] < GOES_OFF + TICK / 60  # by the event, and not by the minute
     assert all(ALARM in sentence for sentence in heard.sentences)
     [line] = [line for line in heard.moves if line.move.reason == "boosted" and "before" in line.move.job_name]
     assert line.outcome == "done"
@@ -164,4 +167,5 @@ def test_with_the_alarms_event_lost_the_effect_is_the_same_and_decisions_come_la
     with_event, without = told.heard[queue], untold.heard[queue]
     assert without.effects == with_event.effects
     assert [name for name, _ in without.boosted] == [name for name, _ in with_event.boosted]
+    assert without.boosted[0][1] > max(with_event.boosted[0][1], GOES_OFF + TICK / 60)
     assert all(0 <= later - at < 3 for (_, at), (_, later) in zip(with_event.boosted, without.boosted, strict=True))

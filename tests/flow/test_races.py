@@ -179,3 +179,22 @@ def test_a_pass_that_is_killed_is_made_good(
     assert {name: row.foreign for name, row in empty.rows().items() if row.foreign} == {}
     assert empty.record().owner == ""
     assert empty.dead_letters() == []
+
+
+def test_what_a_killed_pass_had_lifted_is_returned_when_it_no_longer_fits(empty: Day) -> None:
+    """Nothing but the stored intent says that the job was lifted: the pass died before it could record it."""
+
+    def kill() -> None:
+        raise Killed
+
+    empty.submit("sweep-big", 3)
+    empty.submit("prod-wide", 2)
+    grow(empty, 6)
+    empty.aws.before("batch", "UpdateServiceJob", once(lambda: grow(empty, 4)), times=None)
+    empty.aws.after("batch", "UpdateServiceJob", once(kill), times=None)
+    with pytest.raises(Killed):
+        empty.pass_minutes(10)
+    assert [*empty.line()] == ["prod-wide", "sweep-big"]
+    empty.aws.run_for(AFTER_VISIBILITY)
+    assert empty.line() == {"sweep-big": 0, "prod-wide": 0}
+    assert [*empty.line()] == ["sweep-big", "prod-wide"]
