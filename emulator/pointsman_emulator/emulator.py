@@ -23,7 +23,9 @@ from pointsman_emulator.backends.awslambda.models import EmulatorLambdaBackend
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
 from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
 from pointsman_emulator.backends.events.models import EmulatorEventsBackend
+from pointsman_emulator.backends.iam.models import EmulatorIAMBackend
 from pointsman_emulator.backends.registry import registered
+from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend, sagemaker_backend
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
 from pointsman_emulator.bus import Bus
 from pointsman_emulator.clock import Clock, moment
@@ -34,6 +36,7 @@ from pointsman_emulator.gateway import Call, Gateway
 from pointsman_emulator.invocations import AsyncInvoker
 from pointsman_emulator.metrics import put_embedded
 from pointsman_emulator.models.batch import BatchModel, BatchSettings
+from pointsman_emulator.models.inference import InferenceModel, InferenceSettings
 from pointsman_emulator.short_path import opened
 from pointsman_emulator.shortcuts import taken
 from pointsman_emulator.stacks import Deployer, Stack
@@ -57,10 +60,12 @@ class Emulator:
         start: datetime = START,
         batch: BatchSettings | None = None,
         faults: Faults | None = None,
+        inference: InferenceSettings | None = None,
     ) -> None:
         self.seed = seed
         self.clock = Clock(start)
         self.settings = batch or BatchSettings()
+        self.inference = inference or InferenceSettings()
         self.faults = faults or Faults()
         self.gateway = Gateway(now=lambda: self.clock.now, rate_of=self._rate_of)
         self.ledger = Ledger()
@@ -99,6 +104,10 @@ class Emulator:
             self._context.callback(EmulatorBatchBackend.close)
             EmulatorCloudWatchBackend.open(self.clock, self.bus)
             self._context.callback(EmulatorCloudWatchBackend.close)
+            EmulatorIAMBackend.open(refuses=self.inference.simulate_principal == "refuse")
+            self._context.callback(EmulatorIAMBackend.close)
+            EmulatorSageMakerBackend.open(self.inference, self.seed, self.clock, self.bus)
+            self._context.callback(EmulatorSageMakerBackend.close)
         except BaseException:
             self._context.close()
             raise
@@ -156,6 +165,13 @@ class Emulator:
     def batch_model(self) -> BatchModel:
         """The model behind the Batch API, for tests that look past it."""
         return batch_backend().model
+
+    @property
+    def inference_model(self) -> InferenceModel:
+        """The model behind SageMaker's inference API: the truth that the API hides, and the stream of requests."""
+        backend = sagemaker_backend()
+        backend.catch_up()
+        return backend.model
 
     @property
     def logs(self) -> dict[str, list[dict[str, Any]]]:
@@ -237,6 +253,8 @@ class Emulator:
             raise LookupError(f"the emulator delivers to queues and functions only, not to {service}")
 
     def _rate_of(self, service: str, operation: str) -> float | None:
+        if service == "sagemaker":
+            return self.inference.calls_per_second
         if service != "batch":
             return None
         return self.settings.submits_per_second if operation == "SubmitServiceJob" else self.settings.calls_per_second

@@ -28,6 +28,8 @@ from pointsman_emulator.environment import ACCOUNT, REGION
 Answer = tuple[int, dict[str, Any], bytes | str]
 Handler = Callable[..., Answer]
 OUTSIDE = "outside"
+THROTTLED = {"sagemaker": ("ThrottlingException", "Rate exceeded", 400)}
+"""What a service says to one that calls too often, where it is not Batch's 429."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class Gateway:
         if trap is not None and not trap.after:
             return trap.answer()
         if self._too_fast(key):
-            return refusal(service, "TooManyRequestsException", "Too Many Requests", 429)
+            return refusal(service, *THROTTLED.get(service, ("TooManyRequestsException", "Too Many Requests", 429)))
         answer = self._carry_out(service, operation, url, request)
         self._run_hooks(key, call, after=True)
         return trap.answer() if trap is not None else answer

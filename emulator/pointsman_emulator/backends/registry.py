@@ -13,6 +13,8 @@ from moto.cloudformation import parsing
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
 from moto.events.models import events_backends
+from moto.iam.models import iam_backends
+from moto.sagemaker.models import sagemaker_backends
 
 from pointsman_emulator.backends.awslambda.models import EmulatorLambdaBackend
 from pointsman_emulator.backends.batch import cloudformation as batch_types
@@ -20,6 +22,8 @@ from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
 from pointsman_emulator.backends.cloudwatch import cloudformation as cloudwatch_types
 from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
 from pointsman_emulator.backends.events.models import EmulatorEventsBackend
+from pointsman_emulator.backends.iam.models import EmulatorIAMBackend
+from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
 
 TYPES = (
@@ -33,7 +37,7 @@ TYPES = (
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """Inside, moto's Batch, CloudWatch, EventBridge, Lambda and SQS are ours."""
+    """Inside, moto's Batch, CloudWatch, EventBridge, IAM, Lambda, SageMaker and SQS are ours."""
     _forget()
     for cache in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
         cache.cache_clear()
@@ -41,6 +45,8 @@ def registered() -> Iterator[None]:
         mock.patch.object(batch_backends, "backend", EmulatorBatchBackend),
         mock.patch.object(cloudwatch_backends, "backend", EmulatorCloudWatchBackend),
         mock.patch.object(events_backends, "backend", EmulatorEventsBackend),
+        mock.patch.object(iam_backends, "backend", EmulatorIAMBackend),
+        mock.patch.object(sagemaker_backends, "backend", EmulatorSageMakerBackend),
         mock.patch.object(lambda_simple_backends, "backend", EmulatorLambdaBackend),
         mock.patch.object(moto.sqs.models, "Queue", EmulatorQueue),
     ):
@@ -54,4 +60,6 @@ def _forget() -> None:
     batch_backends.clear()
     cloudwatch_backends.clear()
     events_backends.clear()
+    iam_backends.clear()
+    sagemaker_backends.clear()
     lambda_simple_backends.clear()

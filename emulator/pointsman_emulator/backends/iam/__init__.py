@@ -1,0 +1,1 @@
+"""IAM: moto's, and the answer to what a role may do."""

@@ -1,0 +1,1 @@
+"""SageMaker inference: models, endpoints and inference components; everything else is moto's."""
