@@ -6,6 +6,7 @@ No event is delivered in this deployment but what a test sends itself, so a test
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -149,8 +150,11 @@ def test_a_preemption_of_a_job_that_we_know_puts_it_in_doubt(day: Told) -> None:
     assert day.rows()[name].doubtful
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0), (1, 0, 0, 1), (0, 1, 0)])
-def test_the_newest_state_stays_in_whatever_order_and_however_often_events_come(
+ORDERS = [(0, 1), (1, 0), (1, 0, 0, 1), (0, 1, 0)]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_end_of_a_job_stays_in_whatever_order_and_however_often_events_come(
     day: Told, order: tuple[int, ...]
 ) -> None:
     name, first = day.put()
@@ -162,6 +166,21 @@ def test_the_newest_state_stays_in_whatever_order_and_however_often_events_come(
     row = day.rows()[name]
     assert row.status is Status.FAILED
     assert row.stopped == pytest.approx(day.job(name).stopped_at, abs=1e-3)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_newest_state_stays_in_whatever_order_and_however_often_events_come(
+    day: Told, order: tuple[int, ...]
+) -> None:
+    name, first = day.put()
+    second = deepcopy(first)
+    second["time"] = (datetime.fromisoformat(first["time"]) + timedelta(seconds=20)).isoformat()
+    second["detail"] |= {"status": "RUNNING", "startedAt": first["detail"]["createdAt"] + 20_000}
+    for which in order:
+        day.say((first, second)[which])
+    row = day.rows()[name]
+    assert row.status is Status.RUNNING
+    assert not row.doubtful
 
 
 def test_two_states_in_one_second_are_doubted_and_the_next_pass_knows_better(day: Told) -> None:

@@ -198,3 +198,15 @@ def test_what_a_killed_pass_had_lifted_is_returned_when_it_no_longer_fits(empty:
     empty.aws.run_for(AFTER_VISIBILITY)
     assert empty.line() == {"sweep-big": 0, "prod-wide": 0}
     assert [*empty.line()] == ["sweep-big", "prod-wide"]
+
+
+def test_a_lift_whose_answer_was_lost_is_returned_when_it_no_longer_fits(empty: Day) -> None:
+    empty.submit("sweep-big", 3)
+    empty.submit("prod-wide", 2)
+    grow(empty, 6)
+    empty.aws.before("batch", "UpdateServiceJob", once(lambda: grow(empty, 4)), times=None)
+    empty.aws.fail_next("batch", "UpdateServiceJob", "ServerException", 3, after=True)
+    lifted = empty.aws.run_until(lambda: [*empty.line()][:1] == ["prod-wide"], empty.aws.now + 10 * MINUTE)
+    assert lifted
+    empty.pass_minutes(6)
+    assert empty.line() == {"sweep-big": 0, "prod-wide": 0}
