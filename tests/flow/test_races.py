@@ -201,12 +201,20 @@ def test_what_a_killed_pass_had_lifted_is_returned_when_it_no_longer_fits(empty:
 
 
 def test_a_lift_whose_answer_was_lost_is_returned_when_it_no_longer_fits(empty: Day) -> None:
-    empty.submit("sweep-big", 3)
-    empty.submit("prod-wide", 2)
+    """In mid-pass a person starts another job in the room that the lifted one was to take."""
+
+    def start_another() -> None:
+        empty.aws.batch_model.set_priority(empty.ids["sweep-two"], 9000)
+
+    for name, instances in (("sweep-big", 3), ("prod-wide", 2), ("sweep-two", 2)):
+        empty.submit(name, instances, minutes=600)
     grow(empty, 6)
-    empty.aws.before("batch", "UpdateServiceJob", once(lambda: grow(empty, 4)), times=None)
+    empty.aws.before("batch", "UpdateServiceJob", once(start_another), times=None)
     empty.aws.fail_next("batch", "UpdateServiceJob", "ServerException", 3, after=True)
-    lifted = empty.aws.run_until(lambda: [*empty.line()][:1] == ["prod-wide"], empty.aws.now + 10 * MINUTE)
+    lifted = empty.aws.run_until(lambda: [*empty.line()] == ["prod-wide", "sweep-big"], empty.aws.now + 10 * MINUTE)
     assert lifted
-    empty.pass_minutes(6)
+    empty.pass_minutes(3)
+    assert empty.job("sweep-two").status == "RUNNING"
     assert empty.line() == {"sweep-big": 0, "prod-wide": 0}
+    empty.terminate("sweep-two")
+    grow(empty, 4)
