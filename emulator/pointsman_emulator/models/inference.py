@@ -19,9 +19,9 @@ from math import inf
 from typing import Literal
 
 from pointsman_emulator.models.inference_course import MINUTE, fits, slots
-from pointsman_emulator.models.inference_endpoints import Endpoints
 from pointsman_emulator.models.inference_parts import Component, Copy, CopyState, Endpoint, Instance, Variant, plain
 from pointsman_emulator.models.inference_plan import plan_of
+from pointsman_emulator.models.inference_scaling import AutoScaling, ScalingTarget
 from pointsman_emulator.models.inference_traffic import Counts, Traffic
 from pointsman_emulator.models.inference_update import Creation, Deletion, Scaling, Update
 from pointsman_emulator.models.inference_values import (
@@ -50,6 +50,7 @@ __all__ = [
     "Instance",
     "MetricValue",
     "Room",
+    "ScalingTarget",
     "Spec",
     "Variant",
     "fits",
@@ -57,7 +58,7 @@ __all__ = [
 ]
 
 
-class InferenceModel(Endpoints):
+class InferenceModel(AutoScaling):
     """Endpoints and inference components, in a time that the caller advances."""
 
     # Components
@@ -243,7 +244,7 @@ class InferenceModel(Endpoints):
         values = traffic.take_minute(name, self.now - MINUTE, component.current)
         if values and self.publish:
             self.after(self.settings.metric_lag, lambda: self.publish(values) if self.publish else None)
-        if self.now < traffic.until:
+        if self.now - MINUTE < traffic.until:
             self.after(MINUTE, lambda: self._minute(name))
         else:
             self._ticking.discard(name)

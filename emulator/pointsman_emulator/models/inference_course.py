@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from math import inf
+from typing import TYPE_CHECKING
 
 from pointsman_emulator.models.inference_parts import Component, Copy, CopyState, Endpoint, Instance, Variant
 from pointsman_emulator.models.inference_traffic import Traffic
@@ -33,6 +34,9 @@ NO_ARTIFACT = "Failed to download model data for inference component {name}."
 MINUTE = 60.0
 
 Action = Callable[[], None]
+
+if TYPE_CHECKING:
+    from pointsman_emulator.models.inference_scaling import ScalingTarget
 
 
 class InferenceCourse:
@@ -63,6 +67,9 @@ class InferenceCourse:
         self.traffic: dict[str, Traffic] = {}
         self._ticking: set[str] = set()
         """Components whose metrics are published each minute."""
+        self.targets: dict[str, ScalingTarget] = {}
+        self._quiet: dict[str, int] = {}
+        """Minutes in which each target could have had fewer copies."""
         self.used: dict[str, int] = {}
         """Instances of each type that are there or on their way."""
         self._seed = seed

@@ -65,6 +65,8 @@ class Traffic:
         self.settings = settings
         self.until = until
         self.counts = Counts()
+        self.last_minute = 0.0
+        """Invocations of the last minute that ended."""
         self._even = arrivals == "even"
         self._random = Random(seed)
         self._next = start
@@ -90,6 +92,7 @@ class Traffic:
         """The metrics of the minute that ends now, which began at `at` (SM:monitoring-cloudwatch)."""
         minute, self._minute = self._minute, {}
         invocations = minute.get("Invocations")
+        self.last_minute = invocations.total if invocations else 0.0
         if invocations is not None and copies:
             minute["InvocationsPerCopy"] = Statistic(invocations.total / copies, 1, *(invocations.total / copies,) * 2)
         dimensions = (("InferenceComponentName", component),)

@@ -194,6 +194,8 @@ class InferenceSettings:
     """Requests that wait at a copy; the next ones are turned away."""
     metric_lag: float = 0.0
     """Seconds from a minute's end until its metrics are there."""
+    scale_in_minutes: int = 15
+    """How long fewer copies must do before auto scaling takes some out (AWS sample: 90 points of 10 s)."""
     simulate_principal: Literal["answer", "refuse"] = "answer"
     """iam:SimulatePrincipalPolicy: answered from the policies, or AccessDenied."""
 

@@ -1,0 +1,1 @@
+"""Application Auto Scaling: moto's, and targets on inference components that move their copies."""
