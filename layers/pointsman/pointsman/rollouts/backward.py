@@ -1,0 +1,150 @@
+"""The ways out: stopping (what is done stays, what is in flight goes back) and rolling back (everything does).
+
+Neither depends on a gate, a freeze, an approval or a pause. What is in flight goes first, by the kill switch; then what
+is finished, the newest wave first. A component whose call is in doubt is never taken for untouched.
+"""
+
+from dataclasses import replace
+
+from pointsman.rollouts.draft import PATIENCE, Draft
+from pointsman.rollouts.notes import copies_changed, scaling_suspended
+from pointsman.rollouts.observations import Absent, ComponentView, Status
+from pointsman.rollouts.reasons import Reason
+from pointsman.rollouts.record import Back, ComponentRecord, Direction, Intent, State
+from pointsman.rollouts.submit import exhausted, prepare, send
+
+_ON_THE_WAY = frozenset({State.REVERT_WAIT, State.REVERT_SUBMITTING, State.REVERT_UPDATING, State.REVERT_FAILED})
+_RUNNING = frozenset({State.REVERT_SUBMITTING, State.REVERT_UPDATING})
+
+
+def withdraw(draft: Draft) -> None:
+    """Take back what was only intended, and let what is new be finished (a stop) or wait for its way back."""
+    revert = draft.record.intent is Intent.REVERT
+    for component in draft.record.components:
+        state, sent = component.state, component.sent_at is not None
+        if state in {State.RESERVED, State.SUBMITTING, State.STUCK} and not sent:
+            unsent = state is State.SUBMITTING
+            attempts = component.attempts[: -1 if unsent else None]
+            put = replace(component, state=State.PENDING, attempts=attempts)
+            draft.put(put, Reason.WITHDRAWN, "It was not begun, and stays as it is.")
+        elif state in {State.SETTLING, State.BAKING} and not revert:
+            draft.put(replace(component, state=State.DONE_NEW), Reason.WITHDRAWN, "It is finished, and stays.")
+        elif state in {State.SETTLING, State.BAKING, State.DONE_NEW, State.FAILED} and revert:
+            draft.put(replace(component, state=State.REVERT_WAIT), Reason.REVERT_WAITS, "It waits for its way back.")
+        elif state in {State.NATIVE_ROLLED_BACK, State.DRIFTED} and revert:
+            _sort_out(draft, component)
+
+
+def stopped(draft: Draft) -> bool:
+    """Whether nothing is on its way any more, so that a stopped rollout may end."""
+    waiting = {State.RESERVED, State.SUBMITTING, State.SETTLING, State.BAKING}
+    return not draft.outstanding() and all(c.state not in waiting for c in draft.record.components)
+
+
+def take_back(draft: Draft) -> bool:
+    """Carry the way back one step on; whether every component was seen back, or is listed for a person."""
+    ordered = sorted(draft.record.components, key=lambda c: (-draft.member(c.name).wave, c.name))
+    for component in ordered:
+        if component.state is State.REVERT_FAILED:
+            _needs_human(draft, component, component.sentence)
+        elif component.state is State.REVERT_WAIT or (
+            component.state is State.REVERT_SUBMITTING and component.sent_at is None
+        ):
+            _revert(draft, component)
+    if draft.outstanding(Direction.FORWARD):
+        return _at(draft, Back.DRAIN)
+    if any(c.state in _ON_THE_WAY or c.outstanding for c in draft.record.components):
+        return _at(draft, Back.REVERT)
+    if draft.record.back is not Back.VERIFY:
+        return _at(draft, Back.VERIFY)
+    return _verified(draft)
+
+
+def _at(draft: Draft, back: Back) -> bool:
+    draft.update(replace(draft.record, back=back))
+    return False
+
+
+def _sort_out(draft: Draft, component: ComponentRecord) -> None:
+    view = draft.seen.component(component.name)
+    if not component.touched:
+        draft.put(replace(component, state=State.PENDING), Reason.WITHDRAWN, "It was not begun, and stays as it is.")
+    elif view is Absent.NOT_FOUND:
+        _needs_human(draft, component, "It is gone.")
+    elif isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
+        if view.spec.digest == draft.old_digest(component):
+            draft.put(replace(component, state=State.REVERTED), Reason.REVERTED, "It has the old version.")
+        else:
+            draft.put(replace(component, state=State.REVERT_WAIT), Reason.REVERT_WAITS, "It waits for its way back.")
+    elif isinstance(view, ComponentView) and view.status is Status.FAILED:
+        draft.put(replace(component, state=State.REVERT_WAIT), Reason.REVERT_WAITS, "It waits for its way back.")
+
+
+def _revert(draft: Draft, component: ComponentRecord) -> None:
+    view = draft.seen.component(component.name)
+    late = draft.now > component.since + PATIENCE
+    if view is Absent.NOT_FOUND:
+        _needs_human(draft, component, "It is gone.")
+    elif isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
+        digest = view.spec.digest
+        if digest == draft.old_digest(component):
+            put = replace(component, state=State.REVERTED)
+            draft.put(put, Reason.REVERTED, "It has the old version.")
+        elif digest != draft.member(component.name).new.digest:
+            _needs_human(draft, component, "It has a specification that is neither old nor new: adopt it, or mend it.")
+        else:
+            _submit(draft, component, view, late=late)
+    elif isinstance(view, ComponentView) and view.status is Status.FAILED:
+        _submit(draft, component, view, late=late)
+    elif late and view is not Absent.UNREADABLE:
+        _needs_human(draft, component, "It is busy, and not by us.")
+
+
+def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, late: bool) -> None:
+    member = draft.member(component.name)
+    others = [c for c in draft.record.components if c.name != component.name]
+    if any(c.outstanding and draft.member(c.name).endpoint == member.endpoint for c in others):
+        return
+    if any(c.state in _RUNNING and draft.member(c.name).endpoint == member.endpoint for c in others):
+        return
+    if sum(1 for c in others if c.state in _RUNNING) >= draft.plan.request.revert_concurrency:
+        return
+    endpoint = draft.seen.endpoints.get(member.endpoint)
+    ready = endpoint is not None and endpoint.in_service
+    ready = ready and scaling_suspended(draft, component.name, member.endpoint)
+    if ready and view.status is Status.IN_SERVICE and (view.desired == 1 or _surged(draft, component.name)):
+        ready = copies_changed(draft, component.name, member.endpoint, 2)
+    if not (ready or late):
+        draft.wake(component.since + PATIENCE + 1.0)
+    elif component.state is State.REVERT_SUBMITTING:
+        send(draft, component, view)
+    elif exhausted(component, Direction.BACK):
+        _needs_human(draft, component, "Its ways back are used up.")
+    else:
+        prepare(draft, component, view, Direction.BACK)
+
+
+def _surged(draft: Draft, component: str) -> bool:
+    return any(note.component == component and note.wanted > note.noted for note in draft.record.copies)
+
+
+def _verified(draft: Draft) -> bool:
+    good = True
+    for component in draft.record.components:
+        if component.state is not State.REVERTED:
+            continue
+        view = draft.seen.component(component.name)
+        if isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
+            if view.spec.digest == draft.old_digest(component):
+                continue
+            put = replace(component, state=State.REVERT_WAIT)
+            draft.put(put, Reason.REVERT_WAITS, "It has the old version no more.")
+        elif view is Absent.NOT_FOUND or draft.now > component.since + PATIENCE:
+            _needs_human(draft, component, "It could not be seen InService with the old version.")
+        good = False
+    return good
+
+
+def _needs_human(draft: Draft, component: ComponentRecord, why: str) -> None:
+    if draft.put(replace(component, state=State.NEEDS_HUMAN), Reason.NEEDS_HUMAN, why):
+        draft.notice(f"human/{component.name}/{draft.now:.0f}", f"{component.name} needs a person: {why}")

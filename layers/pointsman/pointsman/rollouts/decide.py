@@ -1,0 +1,174 @@
+"""One pass over one rollout: from its record and what was read to the next record, the acts, and when to look again."""
+
+from dataclasses import replace
+
+from pointsman.rollouts.backward import stopped, take_back, withdraw
+from pointsman.rollouts.decision import Decision
+from pointsman.rollouts.draft import PATIENCE, Draft
+from pointsman.rollouts.follow import follow, settled
+from pointsman.rollouts.forward import advance_wave, baked, pass_gate
+from pointsman.rollouts.gate import Verdict
+from pointsman.rollouts.notes import advance_notes, give_all_back, give_back
+from pointsman.rollouts.observations import AlarmState, ComponentView, Observations
+from pointsman.rollouts.plan import Plan
+from pointsman.rollouts.planner import make_plan
+from pointsman.rollouts.reasons import Reason
+from pointsman.rollouts.record import ComponentRecord, HoldKind, Intent, Phase, RolloutRecord, State, Step
+from pointsman.rollouts.request import OnFailure, Request
+from pointsman.rollouts.switch import advance_switch, dispose_of_switch, make_switch
+
+_IDLE = frozenset({State.DONE_NEW, State.SKIPPED, State.REVERTED, State.NEEDS_HUMAN})
+
+
+def freeze(record: RolloutRecord, request: Request, seen: Observations, now: float) -> Decision:
+    """The first pass: the plan is made and frozen with its members, and its endpoints are locked; or all is refused.
+
+    The locks are taken in the commit's transaction; where one is lost, the next try finds its owner and refuses.
+    """
+    plan = make_plan(request, seen, now)
+    draft = Draft(record, plan, seen, now)
+    if record.phase is not Phase.PLANNED:
+        return Decision(record, next_wake_at=now)
+    if plan.refused:
+        causes = " ".join(f"{finding}." for finding in plan.refused)
+        draft.update(replace(record, cause=causes))
+        draft.end(Phase.REJECTED, f"Refused: {causes}")
+        return replace(draft.decision(), plan=plan)
+    locks = tuple((name, (seen.locks[name].fence if name in seen.locks else 0) + 1) for name in plan.endpoints)
+    draft.update(
+        replace(
+            record,
+            phase=Phase.PREFLIGHT,
+            since=now,
+            fences=locks,
+            components=tuple(ComponentRecord(member.name, since=now) for member in plan.members),
+        ),
+    )
+    draft.say(Reason.FROZEN_PLAN, f"{len(plan.members)} components in {len(plan.waves)} waves.")
+    return replace(draft.decision(), plan=plan, locks=locks)
+
+
+def decide(record: RolloutRecord, plan: Plan, seen: Observations, now: float) -> Decision:
+    """What this pass changes, does and says; a pure function. A record that has ended stays as it is."""
+    if record.phase.terminal or record.phase is Phase.PLANNED:
+        return Decision(record, next_wake_at=None if record.phase.terminal else now)
+    draft = Draft(record, plan, seen, now)
+    if record.phase is not Phase.PREFLIGHT:
+        follow(draft)
+        _watch(draft)
+    _advance_notes(draft)
+    advance_switch(draft)
+    phase = draft.record.phase
+    if phase is Phase.PREFLIGHT:
+        _preflight(draft)
+    elif phase is Phase.RUNNING:
+        _frozen(draft)
+        advance_wave(draft)
+    elif phase is Phase.FINAL_BAKE:
+        _final_bake(draft)
+    elif phase is Phase.STOPPING:
+        withdraw(draft)
+        if stopped(draft) and _closed(draft):
+            draft.end(Phase.STOPPED, f"Stopped; what was done stays. {draft.record.cause}")
+    elif phase is Phase.ROLLING_BACK:
+        withdraw(draft)
+        if take_back(draft) and _closed(draft):
+            _end_rollback(draft)
+    _give_back_idle(draft)
+    _expire(draft)
+    return draft.decision()
+
+
+def _preflight(draft: Draft) -> None:
+    record = draft.record
+    if record.intent is not Intent.FORWARD:
+        if _closed(draft):
+            draft.end(Phase.REJECTED, f"Given up before anything was changed: {record.cause}")
+        return
+    waived = {w.alarm for w in draft.plan.request.waived if draft.now < w.until}
+    names = [w.alarm for w in draft.plan.watches if w.alarm not in waived]
+    firing = [n for n in names if n in draft.seen.alarms and draft.seen.alarms[n].state is AlarmState.ALARM]
+    if firing:
+        draft.raise_intent(Intent.STOP, f"alarm {firing[0]} is in ALARM before the start")
+    elif draft.now > record.since + PATIENCE and record.hold(HoldKind.OPERATOR) is None:
+        draft.raise_intent(Intent.STOP, "the kill switch did not become ready")
+    elif make_switch(draft) and record.hold(HoldKind.OPERATOR) is None:
+        draft.update(replace(draft.record, phase=Phase.RUNNING, since=draft.now, window_from=draft.seen.began))
+        draft.say(Reason.PREFLIGHT_PASSED, "The kill switch stands ready, and no alarm is firing.")
+
+
+def _watch(draft: Draft) -> None:
+    """Act on an excursion of any alarm since the window began, whatever holds."""
+    stops = draft.plan.request.on_failure is OnFailure.STOP
+    if draft.record.intent is Intent.REVERT or (draft.record.intent is Intent.STOP and stops):
+        return
+    failed = [j for j in draft.judgements() if j.verdict is Verdict.FAIL]
+    if failed and draft.record.window_from is not None:
+        draft.say(Reason.ALARM, failed[0].sentence)
+        draft.raise_intent(Intent.STOP if stops else Intent.REVERT, failed[0].sentence)
+
+
+def _advance_notes(draft: Draft) -> None:
+    intent, kinds = draft.record.intent, {hold.kind for hold in draft.record.holds}
+    forward = intent is Intent.REVERT or (intent is Intent.FORWARD and not kinds - {HoldKind.CAPACITY})
+    advance_notes(draft, forward=forward)
+
+
+def _frozen(draft: Draft) -> None:
+    until = [f.until for f in draft.plan.request.freezes if f.since <= draft.now < f.until]
+    if until:
+        draft.hold(HoldKind.FREEZE, "calendar", "a freeze window is open", max(until))
+    else:
+        draft.release(HoldKind.FREEZE)
+
+
+def _final_bake(draft: Draft) -> None:
+    length = draft.plan.request.final_bake
+    if draft.record.step is Step.BAKING:
+        if (length == 0 and draft.record.hold(HoldKind.OPERATOR) is None) or baked(draft, length):
+            pass_gate(draft)
+    elif not any(h.kind in {HoldKind.DRIFT, HoldKind.OPERATOR} for h in draft.record.holds) and _closed(draft):
+        if all(_whole(draft, c) for c in draft.record.components):
+            draft.end(Phase.SUCCEEDED, f"All {len(draft.record.components)} components have the new version.")
+        elif draft.now > draft.record.since + length + PATIENCE:
+            draft.hold(HoldKind.STUCK, "pointsman", "not every component is InService with all its copies")
+
+
+def _whole(draft: Draft, component: ComponentRecord) -> bool:
+    if component.state is State.SKIPPED:
+        return True
+    view = draft.seen.component(component.name)
+    new = draft.member(component.name).new.digest
+    return isinstance(view, ComponentView) and view.spec.digest == new and settled(draft, view)
+
+
+def _end_rollback(draft: Draft) -> None:
+    if left := draft.record.needs_human:
+        draft.end(Phase.ROLLBACK_INCOMPLETE, f"Not all is back; a person must see to {', '.join(left)}.")
+    else:
+        draft.end(Phase.ROLLED_BACK, f"Everything has the old version again. {draft.record.cause}")
+
+
+def _closed(draft: Draft) -> bool:
+    """Whether all that was changed for a time is given back, or listed, and the switch is gone."""
+    given = give_all_back(draft)
+    return dispose_of_switch(draft) and given
+
+
+def _give_back_idle(draft: Draft) -> None:
+    if draft.record.phase.terminal:
+        return
+    for component in draft.record.components:
+        idle = component.state is State.PENDING and draft.record.intent is not Intent.FORWARD
+        if idle or component.state in _IDLE:
+            give_back(draft, component.name)
+
+
+def _expire(draft: Draft) -> None:
+    for hold in draft.record.holds:
+        if hold.expiry is None or hold.kind is HoldKind.FREEZE:
+            continue
+        draft.wake(hold.expiry)
+        if draft.now >= hold.expiry:
+            draft.say(Reason.GAVE_UP, f"The hold ({hold.kind.value}) lasted too long.")
+            draft.raise_intent(Intent.STOP, f"held ({hold.kind.value}) too long: {hold.sentence}")

@@ -1,0 +1,170 @@
+"""What is changed for a time and given back under any ending: copies of components, and auto-scaling targets.
+
+Noted before it is touched; changed by absolute acts, which may be repeated; given back only once the sender of the last
+change can live no more, so that a late call never undoes it.
+"""
+
+from dataclasses import replace
+from typing import TypeVar
+
+from pointsman.rollouts.decision import ResumeScaling, SetCopies, SuspendScaling
+from pointsman.rollouts.draft import ASK_AGAIN, LEASE, PATIENCE, Draft
+from pointsman.rollouts.observations import Absent, ComponentView, Status
+from pointsman.rollouts.reasons import Reason
+from pointsman.rollouts.record import CopyNote, NoteState, ScalingNote
+
+OVER = frozenset({NoteState.RESTORED, NoteState.NEEDS_HUMAN})
+_GIVING_BACK = frozenset({NoteState.RESTORING, *OVER})
+
+
+def copies_changed(draft: Draft, component: str, endpoint: str, wanted: int) -> bool:
+    """Whether the component has so many copies on our account; if not, note what it has, so that it gets there."""
+    note = next((n for n in draft.record.copies if n.component == component), None)
+    if note is None or (note.state is NoteState.RESTORED and _settled(draft, note)):
+        view = draft.seen.component(component)
+        if isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
+            put_copies(draft, CopyNote(component, endpoint, view.desired, wanted, since=draft.now))
+            draft.say(
+                Reason.GAVE_WAY, f"{component} goes from {view.desired} to {wanted} copies for a time.", component
+            )
+        return False
+    if note.state is NoteState.LOWERED and wanted < note.wanted:
+        put_copies(draft, replace(note, wanted=wanted, state=NoteState.NOTED, since=draft.now))
+        return False
+    return note.state is NoteState.LOWERED
+
+
+def scaling_suspended(draft: Draft, component: str, endpoint: str) -> bool:
+    """Whether no auto-scaling target moves the component's copies; if one does, note that it must be suspended."""
+    view = draft.seen.scaling.get(component)
+    if view is None:
+        return True
+    note = next((n for n in draft.record.scaling if n.component == component), None)
+    if view.suspended and (note is None or note.state in {NoteState.LOWERED, NoteState.RESTORED}):
+        return True
+    if note is not None and note.state is NoteState.LOWERED:  # someone resumed it: suspend it again
+        put_scaling(draft, replace(note, state=NoteState.NOTED, since=draft.now, asked_at=None))
+    elif note is None or (note.state is NoteState.RESTORED and _settled(draft, note)):
+        put_scaling(draft, ScalingNote(component, endpoint, since=draft.now))
+        draft.say(Reason.GAVE_WAY, f"Auto scaling of {component} is suspended for a time.", component)
+    return False
+
+
+def give_back(draft: Draft, component: str) -> bool:
+    """Ask for all that was changed of a component to be given back; whether it has been, or a person must."""
+    for note in draft.record.copies:
+        if note.component == component and note.state not in _GIVING_BACK and _settled(draft, note):
+            put_copies(draft, _returning(note, draft.now))
+    open_copies = any(n.component == component and n.state not in OVER for n in draft.record.copies)
+    for target in draft.record.scaling:
+        waits = target.component == component and target.state not in _GIVING_BACK and not open_copies
+        if waits and _settled(draft, target):
+            put_scaling(draft, _returning(target, draft.now))
+    return not open_copies and all(n.state in OVER for n in draft.record.scaling if n.component == component)
+
+
+def give_all_back(draft: Draft) -> bool:
+    """The same for everything noted."""
+    names = dict.fromkeys([n.component for n in draft.record.copies] + [n.component for n in draft.record.scaling])
+    given = [give_back(draft, name) for name in names]
+    return all(given)
+
+
+def advance_notes(draft: Draft, *, forward: bool) -> None:
+    """Carry every note one step on. Notes that the record already held are acted on; others wait for its commit."""
+    held = set(draft.before.copies)
+    for note in draft.record.copies:
+        _advance_copies(draft, note, known=note in held, forward=forward)
+    targets = set(draft.before.scaling)
+    for target in draft.record.scaling:
+        _advance_scaling(draft, target, known=target in targets)
+
+
+def put_copies(draft: Draft, note: CopyNote) -> None:
+    """Put a note in the place of the component's own."""
+    others = tuple(n for n in draft.record.copies if n.component != note.component)
+    draft.update(replace(draft.record, copies=(*others, note)))
+
+
+def put_scaling(draft: Draft, note: ScalingNote) -> None:
+    """Put a note in the place of the component's own."""
+    others = tuple(n for n in draft.record.scaling if n.component != note.component)
+    draft.update(replace(draft.record, scaling=(*others, note)))
+
+
+_Note = TypeVar("_Note", CopyNote, ScalingNote)
+
+
+def _returning(note: _Note, now: float) -> _Note:
+    untouched = note.state is NoteState.NOTED and note.asked_at is None
+    state = NoteState.RESTORED if untouched else NoteState.RESTORING
+    return replace(note, state=state, since=now, asked_at=None)
+
+
+def _settled(draft: Draft, note: CopyNote | ScalingNote) -> bool:
+    if note.asked_at is None or draft.seen.began > note.asked_at + LEASE:
+        return True
+    draft.wake(note.asked_at + LEASE)
+    return False
+
+
+def _advance_copies(draft: Draft, note: CopyNote, *, known: bool, forward: bool) -> None:
+    if note.state in OVER or note.state is NoteState.LOWERED:
+        return
+    view = draft.seen.component(note.component)
+    back = note.state is NoteState.RESTORING
+    goal = note.noted if back else note.wanted
+    if view is Absent.NOT_FOUND:
+        _give_up(draft, note, "it is gone")
+    elif (
+        isinstance(view, ComponentView)
+        and view.status is not Status.UPDATING
+        and note.asked_at is not None
+        and (view.desired == goal == view.current)
+    ):
+        put_copies(draft, replace(note, state=NoteState.RESTORED if back else NoteState.LOWERED, since=draft.now))
+        draft.say(Reason.RESTORED if back else Reason.ROOM_MADE, f"{note.component} has {goal} copies.", note.component)
+    elif back and draft.now > note.since + PATIENCE:
+        _give_up(draft, note, f"it did not get its {goal} copies back")
+    elif not (known and (back or forward) and _may_ask(draft, note.asked_at)):
+        return
+    elif isinstance(view, ComponentView) and view.status is not Status.UPDATING:
+        if not back and not scaling_suspended(draft, note.component, note.endpoint):
+            return
+        state = NoteState.RESTORING if back else NoteState.LOWERING
+        put_copies(draft, replace(note, state=state, asked_at=draft.now))
+        draft.act(SetCopies(note.component, goal, draft.now + LEASE))
+
+
+def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
+    if note.state in OVER or note.state is NoteState.LOWERED:
+        return
+    view = draft.seen.scaling.get(note.component)
+    back = note.state is NoteState.RESTORING
+    if view is None and back:
+        put_scaling(draft, replace(note, state=NoteState.RESTORED, since=draft.now))  # the target itself is gone
+    elif view is not None and note.asked_at is not None and view.suspended is not back:
+        put_scaling(draft, replace(note, state=NoteState.RESTORED if back else NoteState.LOWERED, since=draft.now))
+    elif back and draft.now > note.since + PATIENCE:
+        put_scaling(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))
+        draft.say(Reason.NEEDS_HUMAN, f"Auto scaling of {note.component} could not be resumed.", note.component)
+        draft.notice(f"human/scaling/{note.component}", f"Resume the auto scaling of {note.component} yourself.")
+    elif known and _may_ask(draft, note.asked_at):
+        state = NoteState.RESTORING if back else NoteState.LOWERING
+        put_scaling(draft, replace(note, state=state, asked_at=draft.now))
+        until = draft.now + LEASE
+        draft.act(ResumeScaling(note.component, until) if back else SuspendScaling(note.component, until))
+
+
+def _may_ask(draft: Draft, asked_at: float | None) -> bool:
+    if asked_at is None or draft.now >= asked_at + ASK_AGAIN:
+        return True
+    draft.wake(asked_at + ASK_AGAIN)
+    return False
+
+
+def _give_up(draft: Draft, note: CopyNote, why: str) -> None:
+    put_copies(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))
+    text = f"{note.component} had {note.noted} copies and could not be restored: {why}."
+    draft.say(Reason.NEEDS_HUMAN, text, note.component)
+    draft.notice(f"human/copies/{note.component}", text)

@@ -1,0 +1,164 @@
+"""What was read of the world in one pass. `began` is when the reading began: evidence is dated by it, never later."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pointsman.rollouts.specs import Compute, Spec
+
+
+class Status(StrEnum):
+    """A component's status in SageMaker; none of them says whether an update went through."""
+
+    CREATING = "Creating"
+    UPDATING = "Updating"
+    IN_SERVICE = "InService"
+    FAILED = "Failed"
+    DELETING = "Deleting"
+
+
+class Absent(StrEnum):
+    """Why there is nothing to see of a component."""
+
+    NOT_FOUND = "not found"
+    UNREADABLE = "unreadable"
+
+
+class AlarmState(StrEnum):
+    """A CloudWatch alarm's state."""
+
+    OK = "OK"
+    ALARM = "ALARM"
+    INSUFFICIENT_DATA = "INSUFFICIENT_DATA"
+
+
+class Answer(StrEnum):
+    """A yes, a no, or a question that could not be asked."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentView:
+    """One component as described; `mark` is MaximumExecutionTimeoutInSeconds of its LastDeploymentConfig.
+
+    `base` is the base component of an adapter.
+    """
+
+    name: str
+    endpoint: str
+    status: Status
+    spec: Spec
+    desired: int
+    current: int
+    modified: float
+    failure: str = ""
+    mark: int | None = None
+    base: str | None = None
+    tags: tuple[tuple[str, str], ...] = ()
+
+
+Seen = ComponentView | Absent
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Instances of one type behind an endpoint, and what one of them holds."""
+
+    instance_type: str
+    count: int
+    shape: Compute
+
+
+@dataclass(frozen=True, slots=True)
+class Occupant:
+    """A component that has copies on the endpoint, in the rollout or not."""
+
+    component: str
+    copies: int
+    compute: Compute
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointView:
+    """One endpoint as described, with all that lives on it.
+
+    `most` is the most instances that managed scaling may reach; the number there now where it is off. `reads_alarms`
+    says whether the execution role may describe the alarms.
+    """
+
+    name: str
+    in_service: bool
+    pools: tuple[Pool, ...]
+    most: int
+    occupants: tuple[Occupant, ...] = ()
+    reads_alarms: Answer = Answer.YES
+
+    @property
+    def instances(self) -> int:
+        """Instances there now."""
+        return sum(pool.count for pool in self.pools)
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmView:
+    """One alarm: its state, its moves into ALARM (from the history), its samples' times, and its settings' hash.
+
+    `problem` is what CloudWatch says against the evaluation (partial data, an error), or why it could not be read.
+    """
+
+    name: str
+    state: AlarmState
+    period: float = 60.0
+    evaluation_periods: int = 1
+    entered: tuple[float, ...] = ()
+    samples: tuple[float, ...] = ()
+    settings: str = ""
+    problem: str = ""
+
+    @property
+    def reaction(self) -> float:
+        """The time that it needs to fire."""
+        return self.period * self.evaluation_periods
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingView:
+    """The auto-scaling target of a component's copies."""
+
+    least: int
+    most: int
+    suspended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LockView:
+    """Which rollout has an endpoint (empty: none), and under which fence; the fence stays when the lock goes."""
+
+    owner: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """All that one pass read. What was asked for and is missing in a mapping counts as unreadable.
+
+    `alarms` lacks an alarm that does not exist. `models` says of each model's name whether it is readable. `refusals`
+    are what SageMaker answered to calls of the pass before, by component: words for people, never evidence.
+    """
+
+    began: float
+    components: Mapping[str, Seen] = field(default_factory=dict)
+    endpoints: Mapping[str, EndpointView] = field(default_factory=dict)
+    alarms: Mapping[str, AlarmView] = field(default_factory=dict)
+    scaling: Mapping[str, ScalingView] = field(default_factory=dict)
+    kill_switch: AlarmState | None = None
+    locks: Mapping[str, LockView] = field(default_factory=dict)
+    models: Mapping[str, Answer] = field(default_factory=dict)
+    refusals: Mapping[str, str] = field(default_factory=dict)
+
+    def component(self, name: str) -> Seen:
+        """What is known of a component."""
+        return self.components.get(name, Absent.UNREADABLE)

@@ -1,0 +1,206 @@
+"""The plan: frozen before anything changes, printed by `rollout plan`, and obeyed by every pass."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pointsman.rollouts.batches import Batch
+from pointsman.rollouts.capacity import GiveWay, Room, room_for, with_copies
+from pointsman.rollouts.gate import Watch
+from pointsman.rollouts.observations import EndpointView, Occupant
+from pointsman.rollouts.record import Direction
+from pointsman.rollouts.request import Request
+from pointsman.rollouts.specs import Spec
+
+LAUNCH = 300.0  # what an added instance is expected to take
+SHORTEST_TIMEOUT, LONGEST_TIMEOUT = 600, 28800  # what SageMaker takes as MaximumExecutionTimeoutInSeconds
+MARKS = 32  # attempts of one component, at most: each has a timeout of its own, so the base stays that far below
+
+
+class Level(StrEnum):
+    """What a finding means for the rollout."""
+
+    REFUSED = "refused"
+    WARNED = "warned"
+    NOTED = "noted"
+
+
+class Check(StrEnum):
+    """What was found; the codes are API."""
+
+    UNKNOWN_COMPONENT = "unknown_component"
+    UNKNOWN_ENDPOINT = "unknown_endpoint"
+    NO_TARGET = "no_target"
+    UNREADABLE = "unreadable"
+    TWICE = "twice"
+    TOO_MANY = "too_many"
+    SAME_SPEC = "same_spec"
+    NO_WAY_BACK = "no_way_back"
+    NO_SUCH_MODEL = "no_such_model"
+    MODEL_UNCHECKED = "model_unchecked"
+    BAKE_TOO_SHORT = "bake_too_short"
+    WAIT_TOO_SHORT = "wait_too_short"
+    ALARM_MISSING = "alarm_missing"
+    ALARM_FIRING = "alarm_firing"
+    ALARM_WAIVED = "alarm_waived"
+    ALARM_UNREADABLE = "alarm_unreadable"
+    ALARM_UNCHECKED = "alarm_unchecked"
+    TOO_MANY_ALARMS = "too_many_alarms"
+    NO_GUARD = "no_guard"
+    LOCKED = "locked"
+    BUSY = "busy"
+    ADAPTER = "adapter"
+    SINGLE_COPY = "single_copy"
+    NO_COPIES = "no_copies"
+    BATCH_TOO_SMALL = "batch_too_small"
+    BATCH_TOO_LARGE = "batch_too_large"
+    TOO_LONG = "too_long"
+    NO_CAPACITY = "no_capacity"
+    WAITS_FOR_CAPACITY = "waits_for_capacity"
+    CAPACITY_TRIED = "capacity_tried"
+    GIVES_WAY = "gives_way"
+    YIELDING = "yielding"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check's outcome: about what, one sentence, and the remedy."""
+
+    check: Check
+    level: Level
+    place: str
+    sentence: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        """As one line."""
+        return f"{self.place}: {self.sentence}{f' ({self.remedy})' if self.remedy else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One component of the plan; `timeout` is the base to which an attempt's number is added."""
+
+    name: str
+    endpoint: str
+    wave: int
+    copies: int
+    old: Spec
+    new: Spec
+    batch: Batch
+    rollback_batch: Batch
+    natives: tuple[str, ...] = ()
+    timeout: int = 3600
+    seconds: float = 0.0
+
+    @property
+    def single(self) -> bool:
+        """Whether it has one copy, and so goes to two while it is rolled."""
+        return self.copies == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one component's surge, or its way back, needs of its endpoint."""
+
+    component: str
+    endpoint: str
+    wave: int
+    direction: Direction
+    copies: int
+    room: Room
+
+    @property
+    def sentence(self) -> str:
+        """The numbers, as people read them."""
+        what = "to roll" if self.direction is Direction.FORWARD else "to take back"
+        more = f"{self.copies} cop{'y' if self.copies == 1 else 'ies'} more"
+        room = self.room
+        return (
+            f"{self.endpoint} needs {room.needed} instances {what} {self.component} with {more}; "
+            f"{room.there} are there and {room.most} is the most"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a rollout will do; `waves` are the members' names, `seconds` what each wave is expected to take."""
+
+    request: Request
+    made_at: float
+    members: tuple[Member, ...] = ()
+    waves: tuple[tuple[str, ...], ...] = ()
+    watches: tuple[Watch, ...] = ()
+    needs: tuple[Need, ...] = ()
+    gives: tuple[GiveWay, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    seconds: tuple[float, ...] = ()
+
+    @property
+    def rollout(self) -> str:
+        """The rollout's id."""
+        return self.request.rollout
+
+    @property
+    def refused(self) -> tuple[Finding, ...]:
+        """What forbids the rollout."""
+        return tuple(finding for finding in self.findings if finding.level is Level.REFUSED)
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """The endpoints that it touches, sorted: the order in which they are locked."""
+        return tuple(sorted({member.endpoint for member in self.members}))
+
+    @property
+    def duration(self) -> float:
+        """What the whole is expected to take."""
+        return sum(self.seconds) + self.request.final_bake
+
+    def member(self, name: str) -> Member:
+        """The member of this name."""
+        return next(member for member in self.members if member.name == name)
+
+    def watched(self, touched: Iterable[str]) -> tuple[Watch, ...]:
+        """The fleet's alarms, and the own ones of these components."""
+        names = set(touched)
+        return tuple(watch for watch in self.watches if not watch.components or names & set(watch.components))
+
+
+def needs_on(endpoint: EndpointView, members: Sequence[Member], occupants: tuple[Occupant, ...]) -> tuple[Need, ...]:
+    """What the members on one endpoint need, one after the other: the surge forward, and the batch of the way back.
+
+    The two are not needed at once: a roll that turns back drops the new copies of its batch first.
+    """
+    needs: list[Need] = []
+    for member in members:
+        copies = 2 if member.single else next((o.copies for o in occupants if o.component == member.name), 0)
+        old = with_copies(occupants, member.name, copies, member.old.compute)
+        new = with_copies(occupants, member.name, copies, member.new.compute)
+        forward = room_for(endpoint, old, member.batch.copies, member.new.compute)
+        back = room_for(endpoint, new, member.rollback_batch.copies, member.old.compute)
+        needs += [
+            Need(member.name, endpoint.name, member.wave, Direction.FORWARD, member.batch.copies, forward),
+            Need(member.name, endpoint.name, member.wave, Direction.BACK, member.rollback_batch.copies, back),
+        ]
+        occupants = with_copies(occupants, member.name, member.copies, member.new.compute)
+    return tuple(needs)
+
+
+def seconds_to_roll(member: Member, request: Request, launches: int) -> float:
+    """What one component's update is expected to take: each batch starts up and is watched; a launch happens once."""
+    copies = 2 if member.single else member.copies
+    batches = math.ceil(copies / max(1, member.batch.copies))
+    return batches * (request.start_up + request.wait) + (LAUNCH if launches else 0.0)
+
+
+def seconds_of_wave(members: Sequence[Member], request: Request) -> float:
+    """What a wave takes: endpoints side by side, within one endpoint one after the other; then the bake."""
+    lines: dict[str, float] = {}
+    for member in members:
+        lines[member.endpoint] = lines.get(member.endpoint, 0.0) + member.seconds
+    lanes = [0.0] * max(1, min(request.concurrency, len(lines)))
+    for line in sorted(lines.values(), reverse=True):
+        lanes[lanes.index(min(lanes))] += line
+    return max(lanes) + request.bake

@@ -1,0 +1,71 @@
+"""The kill switch: made before the first update, fired when what is in flight must go back, deleted at the end."""
+
+from dataclasses import replace
+
+from pointsman.rollouts.decision import Act, CreateSwitch, DeleteSwitch, FireSwitch
+from pointsman.rollouts.draft import ASK_AGAIN, PATIENCE, Draft, switch_name
+from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.reasons import Reason
+from pointsman.rollouts.record import Direction, Intent, Switch
+
+
+def advance_switch(draft: Draft) -> None:
+    """Carry the switch one step on; what was recorded before this pass is acted on."""
+    switch, state = draft.record.switch, draft.seen.kill_switch
+    asked = draft.record.switch_asked_at is not None
+    needed = draft.record.intent is not Intent.FORWARD and bool(draft.outstanding(Direction.FORWARD))
+    name = switch_name(draft.record.rollout)
+    if switch is Switch.CREATING:
+        if asked and state is AlarmState.OK:
+            _go(draft, Switch.READY)
+        else:
+            _ask(draft, CreateSwitch(name))
+    elif switch is Switch.READY and needed:
+        _go(draft, Switch.FIRING)
+        draft.say(Reason.SWITCH, "The kill switch is fired, so that what is in flight goes back.")
+    elif switch is Switch.FIRING:
+        if asked and state is AlarmState.ALARM:
+            _go(draft, Switch.FIRED)
+        else:
+            _ask(draft, FireSwitch(name))
+    elif switch is Switch.FIRED and needed and state is not AlarmState.ALARM:
+        _go(draft, Switch.FIRING)
+
+
+def make_switch(draft: Draft) -> bool:
+    """Whether the switch stands ready and OK; if there is none yet, record that it is to be made."""
+    if draft.record.switch is Switch.NONE:
+        _go(draft, Switch.CREATING)
+    return draft.record.switch is Switch.READY and draft.seen.kill_switch is AlarmState.OK
+
+
+def dispose_of_switch(draft: Draft) -> bool:
+    """Whether the switch is gone; it is deleted only when nothing is in flight."""
+    switch = draft.record.switch
+    if switch in {Switch.NONE, Switch.DELETED}:
+        return True
+    if draft.outstanding():
+        return False
+    if switch is not Switch.DELETING:
+        _go(draft, Switch.DELETING)
+    elif draft.record.switch_asked_at is not None and draft.seen.kill_switch is None:
+        _go(draft, Switch.DELETED)
+        return True
+    else:
+        _ask(draft, DeleteSwitch(switch_name(draft.record.rollout)))
+    return draft.now > draft.record.since + PATIENCE * 4  # `uninstall` finds those left
+
+
+def _go(draft: Draft, switch: Switch) -> None:
+    draft.update(replace(draft.record, switch=switch, switch_asked_at=None))
+
+
+def _ask(draft: Draft, act: Act) -> None:
+    if draft.before.switch is not draft.record.switch:
+        return  # recorded by this pass: acted on once that is committed
+    asked_at = draft.record.switch_asked_at
+    if asked_at is None or draft.now >= asked_at + ASK_AGAIN:
+        draft.update(replace(draft.record, switch_asked_at=draft.now))
+        draft.act(act)
+    else:
+        draft.wake(asked_at + ASK_AGAIN)
