@@ -135,6 +135,10 @@ class Fleet:
         """Status, model and copies that serve."""
         return (self.llm.status, self.llm.spec.model, self.llm.current)
 
+    def models(self) -> list[str]:
+        """The model of each copy that serves, the oldest first."""
+        return [str(copy.spec.model) for copy in self.llm.serving]
+
     def said(self) -> list[str]:
         """What happened to it."""
         return [what for _, what in self.llm.log]

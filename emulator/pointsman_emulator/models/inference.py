@@ -35,7 +35,7 @@ from pointsman_emulator.models.inference_values import (
     Spec,
     spec_of,
 )
-from pointsman_emulator.models.inference_views import component_view
+from pointsman_emulator.models.inference_views import component_view, endpoint_view
 
 __all__ = [
     "Component",
@@ -159,6 +159,10 @@ class InferenceModel(AutoScaling):
             return component_view(component, self.settings)
         then = [view for at, view in component.shown if at <= self.now - lag]
         return then[-1] if then else component.shown[0][1]
+
+    def describe_endpoint(self, name: str) -> Document:
+        """DescribeEndpoint."""
+        return endpoint_view(self.find_endpoint(name))
 
     def _record(self, component: Component, before: Document | None, after: Document | None, *, done: bool) -> None:
         settings = self.settings

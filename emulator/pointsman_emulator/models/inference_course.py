@@ -9,7 +9,7 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
 
-from pointsman_emulator.models.inference_parts import Component, Copy, CopyState, Endpoint, Instance, Variant
+from pointsman_emulator.models.inference_parts import Component, Copy, CopyState, Endpoint, Instance, Pool, Variant
 from pointsman_emulator.models.inference_traffic import Traffic
 from pointsman_emulator.models.inference_values import (
     FAILED,
@@ -70,8 +70,8 @@ class InferenceCourse:
         self.targets: dict[str, ScalingTarget] = {}
         self._quiet: dict[str, int] = {}
         """Minutes in which each target could have had fewer copies."""
-        self.used: dict[str, int] = {}
-        """Instances of each type that are there or on their way."""
+        self.pools: dict[str, Pool] = {}
+        """Where instances come from, by type or by reservation."""
         self._seed = seed
         self._luck = random.Random(f"{seed} inference")
         self._numbers = count(1)
@@ -217,16 +217,14 @@ class InferenceCourse:
 
     def _may_launch(self, variant: Variant) -> bool:
         there = sum(1 for instance in variant.instances if not instance.leaving)
-        limit = self.settings.instances.get(variant.instance_type)
-        short = limit is not None and self.used.get(variant.instance_type, 0) >= limit
-        return variant.managed and there < variant.maximum and not short
+        return variant.managed and there < variant.maximum and variant.pool.has()
 
     def _launch(self, endpoint: Endpoint, variant: Variant) -> Instance:
         """Add an instance; it is there after a while."""
         instance = Instance(next(self._numbers), variant.size, variant.size)
         variant.instances.append(instance)
         variant.desired += 1
-        self.used[variant.instance_type] = self.used.get(variant.instance_type, 0) + 1
+        variant.pool.used += 1
         self._busier(endpoint, 1)
         fails = bool(self.settings.launch_failures) and self._luck.random() < self.settings.launch_failures
         action = self._launch_failed if fails else self._launched
@@ -256,7 +254,7 @@ class InferenceCourse:
     def _forget(self, variant: Variant, instance: Instance) -> None:
         if instance in variant.instances:
             variant.instances.remove(instance)
-            self.used[variant.instance_type] -= 1
+            variant.pool.used -= 1
 
     def _look_for_idle(self, endpoint: Endpoint, variant: Variant, instance: Instance) -> None:
         """An instance without copies is released after a while, unless the variant would fall below its minimum."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pointsman_emulator.models.inference_course import InferenceCourse
-from pointsman_emulator.models.inference_parts import Endpoint, Instance, Variant, plain
+from pointsman_emulator.models.inference_parts import Endpoint, Instance, Pool, Variant, plain
 from pointsman_emulator.models.inference_values import Document, InferenceRefusedError, Room
 
 
@@ -80,13 +80,15 @@ class Endpoints(InferenceCourse):
         if name in self.endpoints:
             raise InferenceRefusedError(f"Cannot create already existing endpoint {name}.")
         variants = {it["VariantName"]: self._variant(it) for it in config["ProductionVariants"]}
+        for variant in variants.values():
+            self._within_limits(variant, variant.initial)
         endpoint = Endpoint(name, request["EndpointConfigName"], self.now, self.now, variants)
         endpoint.tags = list(request.get("Tags") or [])
         endpoint.role = config["ExecutionRoleArn"]
         self.endpoints[name] = endpoint
         self._tell_endpoint(endpoint, "Creating")
-        for variant, given in zip(variants.values(), config["ProductionVariants"], strict=True):
-            for _ in range(max(int(given.get("InitialInstanceCount", variant.minimum)), variant.minimum)):
+        for variant in variants.values():
+            for _ in range(variant.initial):
                 self._launch(endpoint, variant)
         if endpoint.busy == 0:
             self._busier(endpoint, 0)
@@ -103,8 +105,28 @@ class Endpoints(InferenceCourse):
             int(scaling.get("MinInstanceCount", initial)) if managed else initial,
             int(scaling.get("MaxInstanceCount", initial)) if managed else initial,
             managed,
+            self._pool(given),
             document=given,
         )
+
+    def _pool(self, given: Document) -> Pool:
+        """A variant's instances come from its reservation, or from all that there are of the type."""
+        reservation = (given.get("CapacityReservationConfig") or {}).get("MlReservationArn")
+        name = reservation or given["InstanceType"]
+        if name not in self.pools:
+            totals = self.settings.reservations if reservation else self.settings.instances
+            self.pools[name] = Pool(totals.get(name, 0 if reservation else None), reservation=reservation)
+        return self.pools[name]
+
+    @staticmethod
+    def _within_limits(variant: Variant, more: int) -> None:
+        if not variant.pool.has(more):
+            what = variant.pool.reservation or f"{variant.instance_type} for endpoint usage"
+            raise InferenceRefusedError(
+                f"The limit of '{what}' is {variant.pool.total} Instances, with current utilization of "
+                f"{variant.pool.used} Instances and a request delta of {more} Instances.",
+                "ResourceLimitExceeded",
+            )
 
     def find_endpoint(self, name: str) -> Endpoint:
         """An endpoint by its name."""
@@ -130,6 +152,8 @@ class Endpoints(InferenceCourse):
             variant, fresh = endpoint.variants[given["VariantName"]], self._variant(given)
             variant.minimum, variant.maximum, variant.managed = fresh.minimum, fresh.maximum, fresh.managed
             variant.document = given
+            for instance in variant.instances:
+                self._look_for_idle(endpoint, variant, instance)
             while variant.desired < variant.minimum:
                 self._launch(endpoint, variant)
         self._busier(endpoint, 1)
@@ -148,6 +172,7 @@ class Endpoints(InferenceCourse):
             idle = [it for it in variant.instances if it.ready and not it.copies]
             if variant.desired - wanted > len(idle):
                 raise NotImplementedError("The emulator releases idle instances only")
+            self._within_limits(variant, max(0, wanted - variant.desired))
             if not variant.managed:
                 variant.minimum = variant.maximum = wanted
             for instance in idle[: max(0, variant.desired - wanted)]:

@@ -65,6 +65,20 @@ class Instance:
 
 
 @dataclass(slots=True, eq=False)
+class Pool:
+    """What instances are taken from: all of a type, or a reservation."""
+
+    total: int | None
+    """None: never short."""
+    used: int = 0
+    reservation: str | None = None
+
+    def has(self, number: int = 1) -> bool:
+        """Whether so many more are to be had."""
+        return self.total is None or self.used + number <= self.total
+
+
+@dataclass(slots=True, eq=False)
 class Variant:
     """A production variant without a model: a set of equal instances."""
 
@@ -74,9 +88,15 @@ class Variant:
     minimum: int
     maximum: int
     managed: bool
+    pool: Pool
     desired: int = 0
     instances: list[Instance] = field(default_factory=list)
     document: Document = field(default_factory=dict)
+
+    @property
+    def initial(self) -> int:
+        """How many instances it begins with."""
+        return max(int(self.document.get("InitialInstanceCount", self.minimum)), self.minimum)
 
     @property
     def current(self) -> int:

@@ -117,6 +117,8 @@ class InferenceSettings:
     """The part of an instance's memory that copies can reserve; under a quarter of 16 GiB was seen (observed)."""
     instances: Mapping[str, int] = field(default_factory=dict)
     """How many instances of a type there are in all; a type that is not named is never short."""
+    reservations: Mapping[str, int] = field(default_factory=dict)
+    """How many instances a reservation holds, by its ARN; a variant that names one has no others."""
     launch_failures: float = 0.0
     """Chance that a launch ends in insufficient capacity."""
     shortage_patience: float = 0.0

@@ -76,6 +76,13 @@ def endpoint_view(endpoint: Endpoint) -> dict[str, Any]:
         for name in ("ManagedInstanceScaling", "RoutingConfig"):
             if name in variant.document:
                 shown[name] = plain(variant.document[name])
+        if variant.pool.reservation is not None:
+            shown["CapacityReservationConfig"] = {
+                **variant.document["CapacityReservationConfig"],
+                "TotalInstanceCount": variant.pool.total,
+                "AvailableInstanceCount": (variant.pool.total or 0) - variant.pool.used,
+                "UsedByCurrentEndpoint": len(variant.instances),
+            }
         variants.append(shown)
     view: dict[str, Any] = {
         **endpoint_summary(endpoint),

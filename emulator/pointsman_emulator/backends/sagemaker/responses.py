@@ -18,7 +18,6 @@ from pointsman_emulator.models.inference_views import (
     component_summary,
     config_view,
     endpoint_summary,
-    endpoint_view,
     model_view,
 )
 
@@ -123,7 +122,7 @@ class EmulatorSageMakerResponse(SageMakerResponse):
 
     def describe_endpoint(self) -> ActionResult:
         """DescribeEndpoint."""
-        return self._do(lambda model, request: endpoint_view(model.find_endpoint(request["EndpointName"])))
+        return self._do(lambda model, request: model.describe_endpoint(request["EndpointName"]))
 
     def list_endpoints(self) -> ActionResult:
         """ListEndpoints."""
