@@ -11,9 +11,7 @@ from pointsman.errors import Conflict, Poison
 from pointsman.inbound import alarm_event
 from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
 
-AHEAD = (
-    30.0  # seconds: half a tick. A wake is seen a bucket later, so a time just after this tick would come a minute late
-)
+AHEAD = 30.0  # seconds, half a tick: what is due just after this one would otherwise be woken a minute late
 
 
 @dataclass(frozen=True, slots=True)
