@@ -161,16 +161,14 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
 
 
 def _waits_table(facts: Mapping[str, Any]) -> Table:
-    table = Table(title="Hours waited: mean (median, longest)", title_justify="left")
+    table = Table(title="Hours waited: mean (longest)", title_justify="left")
     table.add_column("class")
     table.add_column("jobs", justify="right")
     for run in facts["runs"]:
         table.add_column(run["name"], justify="right")
     for name, first in facts["runs"][0]["wait_hours"].items():
         cells = (run["wait_hours"][name] for run in facts["runs"])
-        table.add_row(
-            name, str(first["jobs"]), *(f"{c['mean']:.2f} ({c['median']:.2f}, {c['longest']:.1f})" for c in cells)
-        )
+        table.add_row(name, str(first["jobs"]), *(f"{c['mean']:.2f} ({c['longest']:.1f})" for c in cells))
     return table
 
 
