@@ -27,6 +27,7 @@ from pointsman_emulator.backends.iam.models import EmulatorIAMBackend
 from pointsman_emulator.backends.registry import registered
 from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend, sagemaker_backend
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
+from pointsman_emulator.backends.stepfunctions.models import EmulatorStepFunctionsBackend
 from pointsman_emulator.bus import Bus
 from pointsman_emulator.clock import Clock, moment
 from pointsman_emulator.environment import ABSENT, ACCOUNT, FIXED, REGION, replaced
@@ -40,6 +41,7 @@ from pointsman_emulator.models.inference import InferenceModel, InferenceSetting
 from pointsman_emulator.short_path import opened
 from pointsman_emulator.shortcuts import taken
 from pointsman_emulator.stacks import Deployer, Stack
+from pointsman_emulator.state_machines import Engine
 from pointsman_emulator.wiring import Ledger, WiringReport
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -71,6 +73,7 @@ class Emulator:
         self.ledger = Ledger()
         self.runtime = FunctionRuntime(self.clock, self.gateway, Random(f"{seed} requests"), put_embedded)
         self.deployer = Deployer(self.clock, self.runtime, self.ledger)
+        self.engine = Engine(self.clock, self.gateway.acting_as, named=self.deployer.state_machines)
         self.invoker = AsyncInvoker(self.clock, self.runtime, self._send_to)
         self.bus = Bus(
             self.clock, Random(f"{seed} faults"), self.faults, self.ledger, self._send_to, Random(f"{seed} events")
@@ -104,6 +107,9 @@ class Emulator:
             self._context.callback(EmulatorBatchBackend.close)
             EmulatorCloudWatchBackend.open(self.clock, self.bus)
             self._context.callback(EmulatorCloudWatchBackend.close)
+            enter(self.engine.installed())
+            EmulatorStepFunctionsBackend.open(self.engine)
+            self._context.callback(EmulatorStepFunctionsBackend.close)
             EmulatorIAMBackend.open(refuses=self.inference.simulate_principal == "refuse")
             self._context.callback(EmulatorIAMBackend.close)
             EmulatorSageMakerBackend.open(self.inference, self.seed, self.clock, self.bus)

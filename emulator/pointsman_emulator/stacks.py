@@ -21,7 +21,7 @@ from pointsman_emulator.environment import ACCOUNT, REGION
 from pointsman_emulator.functions import Function, FunctionRuntime, function_arn
 from pointsman_emulator.sandbox import Sandbox
 from pointsman_emulator.sources import QueueSource
-from pointsman_emulator.templates import Expanded, expand, without_dangling
+from pointsman_emulator.templates import STATE_MACHINE, Expanded, expand, without_dangling
 from pointsman_emulator.wiring import Ledger
 
 FEEDER = "events.amazonaws.com"
@@ -55,6 +55,8 @@ class Deployer:
     sources: dict[str, list[QueueSource]] = field(default_factory=dict)
     permitted: dict[str, set[str]] = field(default_factory=dict)
     """ARN of each queue and function to the rule ARNs that may feed it; `*` for any rule."""
+    state_machines: dict[str, str] = field(default_factory=dict)
+    """ARN of each state machine to its logical id."""
 
     def deploy(self, path: Path, name: str, parameters: Mapping[str, str]) -> Stack:
         """Deploy a template under a stack name."""
@@ -71,6 +73,9 @@ class Deployer:
             for logical_id, resource in created.resource_map._parsed_resources.items()
             if hasattr(resource, "physical_resource_id")
         }
+        self.state_machines.update(
+            {resources[name]: name for name, resource in resolved.items() if resource["Type"] == STATE_MACHINE}
+        )
         functions = self._functions(resolved, expanded, created.resource_map)
         self._read_queues(resolved, functions)
         self._name_targets(resolved, created.resource_map)

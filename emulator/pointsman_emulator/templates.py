@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from samtranslator.translator.translator import Translator
 
 SERVERLESS = "AWS::Serverless-2016-10-31"
 PSEUDO = "AWS::"
+STATE_MACHINE = "AWS::StepFunctions::StateMachine"
+SUBSTITUTED = re.compile(r"\$\{(\w+)\}")
 
 
 class TemplateError(ValueError):
@@ -65,6 +68,7 @@ def expand(path: Path, parameters: Mapping[str, str]) -> Expanded:
     raw = _read(path, text)
     functions: dict[str, Path] = {}
     layers: list[Path] = []
+    definitions: dict[str, Path] = {}
     default = ((raw.get("Globals") or {}).get("Function") or {}).get("CodeUri")
     for name, resource in raw["Resources"].items():
         properties = resource.get("Properties") or {}
@@ -72,13 +76,33 @@ def expand(path: Path, parameters: Mapping[str, str]) -> Expanded:
             functions[name] = path.parent / str(properties.get("CodeUri", default))
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             layers.append(path.parent / str(properties["ContentUri"]))
+        elif resource["Type"] == "AWS::Serverless::StateMachine" and isinstance(properties.get("DefinitionUri"), str):
+            definitions[name] = path.parent / properties["DefinitionUri"]
     if raw.get("Transform") not in (SERVERLESS, [SERVERLESS]):
         return Expanded(raw, functions, tuple(layers))
     try:
         template = json.loads(_translated(text, json.dumps(dict(parameters), sort_keys=True)))
     except InvalidDocumentException as error:
         raise TemplateError(f"{path}: {error.message}") from None
+    for name, file in definitions.items():
+        _define(template["Resources"][name]["Properties"], file)
     return Expanded(template, functions, tuple(layers))
+
+
+def _define(properties: dict[str, Any], file: Path) -> None:
+    """Put the definition in place of the address where SAM would upload it, with its substitutions filled in."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        json.loads(text)
+    except (OSError, ValueError) as error:
+        raise TemplateError(f"{file}: no definition of a state machine: {error}") from None
+    given = properties.pop("DefinitionSubstitutions", None) or {}
+    missing = sorted({name for name in SUBSTITUTED.findall(text) if name not in given})
+    if missing:
+        raise TemplateError(f"{file}: the template gives no DefinitionSubstitutions for {', '.join(missing)}")
+    properties.pop("DefinitionS3Location", None)
+    pieces = SUBSTITUTED.split(text)  # text, name, text, name, .., text
+    properties["DefinitionString"] = {"Fn::Join": ["", [given[x] if n % 2 else x for n, x in enumerate(pieces)]]}
 
 
 def _read(path: Path, text: str) -> dict[str, Any]:
@@ -106,6 +130,8 @@ def _translated(text: str, parameters: str) -> str:
             properties["CodeUri"] = "s3://emulator/function"
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             properties["ContentUri"] = "s3://emulator/layer"
+        elif resource["Type"] == "AWS::Serverless::StateMachine" and isinstance(properties.get("DefinitionUri"), str):
+            properties["DefinitionUri"] = "s3://emulator/definition"
     given = {name: slot["Default"] for name, slot in (raw.get("Parameters") or {}).items() if "Default" in slot}
     given |= json.loads(parameters)
     translator = Translator({}, Parser())

@@ -26,6 +26,7 @@ from pointsman_emulator.backends.cloudwatch import cloudformation as cloudwatch_
 from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
 from pointsman_emulator.backends.events.models import EmulatorEventsBackend
 from pointsman_emulator.backends.iam.models import EmulatorIAMBackend
+from pointsman_emulator.backends.sagemaker import cloudformation as sagemaker_types
 from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
 from pointsman_emulator.backends.stepfunctions.models import EmulatorStepFunctionsBackend
@@ -35,6 +36,7 @@ TYPES = (
     batch_types.SchedulingPolicyResource,
     batch_types.JobQueueResource,
     cloudwatch_types.AlarmResource,
+    *sagemaker_types.TYPES,
 )
 """The CloudFormation types that moto learns from us, by being subclasses of its model."""
 
