@@ -206,9 +206,9 @@ class Update(Change):
         component.desired = self.goal
         if plan.timeout is not None:
             course.after(plan.timeout, self._time_out)
+        self.go(self._update())
         if plan.alarms and course.settings.alarms_watched == "always":
             self._watch()
-        self.go(self._update())
 
     @property
     def towards(self) -> Spec | None:
