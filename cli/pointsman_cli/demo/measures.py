@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from pointsman_cli.demo.day import JobTimes, Pass, Played
+from pointsman_simulator.traces import CLASSES
 
 BETWEEN_PASSES = "between_passes"
 HEAD_OF_LINE = "head_of_line"
@@ -29,8 +30,8 @@ def waits(jobs: Iterable[JobTimes]) -> Waits:
 
 
 def waits_by_class(jobs: Sequence[JobTimes]) -> dict[str, Waits]:
-    """By class in order of name, and `all`."""
-    classes = sorted({job.job_class for job in jobs})
+    """By class, the most urgent first, and `all`."""
+    classes = [name for name in CLASSES if any(job.job_class == name for job in jobs)]
     return {name: waits(j for j in jobs if j.job_class == name) for name in classes} | {"all": waits(jobs)}
 
 
