@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pointsman_emulator.models.inference import InferenceRefusedError
-from tests.emulator.components import Fleet, rolling
+from tests.emulator.components import Fleet, component_request, rolling
 
 
 def test_an_update_ends_in_service_with_the_new_model_and_as_many_copies() -> None:
@@ -125,3 +125,68 @@ def test_a_model_that_drains_first_loses_requests_of_the_very_stream_that_sagema
     assert requests == same
     assert lost == 0
     assert more_lost > 100
+
+
+@pytest.mark.parametrize(
+    "config,named",
+    [
+        (rolling(wait=3601), "WaitIntervalInSeconds"),
+        (rolling(timeout=599), "MaximumExecutionTimeoutInSeconds"),
+        (rolling(timeout=28801), "MaximumExecutionTimeoutInSeconds"),
+        (rolling(1, 60, *(f"alarm-{number}" for number in range(11))), "Alarms"),
+    ],
+)
+def test_a_config_beyond_the_bounds_of_the_api_is_refused_by_the_name_of_the_member(
+    config: dict[str, Any], named: str
+) -> None:
+    fleet = Fleet()
+    with pytest.raises(InferenceRefusedError, match=named):
+        fleet.update("new", config)
+    assert fleet.llm.settled
+
+
+def test_names_and_environments_are_held_to_the_api() -> None:
+    fleet = Fleet()
+    with pytest.raises(InferenceRefusedError, match="pattern"):
+        fleet.model.create_component(component_request("a_b", 1))
+    request = component_request("many", 1)
+    request["Specification"]["Container"] = {"Image": "i", "Environment": {f"V{number}": "" for number in range(17)}}
+    with pytest.raises(InferenceRefusedError, match="at most 16"):
+        fleet.model.create_component(request)
+
+
+def test_an_update_can_change_the_number_of_copies_with_the_spec_and_its_rollback_takes_both_back() -> None:
+    fleet = Fleet(most=8)
+    fleet.update("new", rolling(), RuntimeConfig={"CopyCount": 5})
+    fleet.run(7200)
+    assert fleet.outcome() == ("InService", "new", 5)
+    fleet.update("crashing", rolling(), RuntimeConfig={"CopyCount": 2})
+    fleet.run(7200)
+    assert fleet.outcome() == ("InService", "new", 5)
+    assert fleet.described()["RuntimeConfig"]["DesiredCopyCount"] == 5
+
+
+def test_an_update_without_a_copy_count_keeps_the_one_that_there_is() -> None:
+    fleet = Fleet(most=8)
+    fleet.model.update_runtime("llm", 4)
+    fleet.run(3600)
+    fleet.update("new", rolling())
+    fleet.run(7200)
+    assert fleet.outcome() == ("InService", "new", 4)
+
+
+def test_a_runtime_config_alone_is_a_scaling() -> None:
+    fleet = Fleet()
+    fleet.model.update_component({"InferenceComponentName": "llm", "RuntimeConfig": {"CopyCount": 2}})
+    assert fleet.llm.internal == "UPDATE_RC_IN_PROGRESS"
+    fleet.run(600)
+    assert fleet.outcome() == ("InService", "old", 2)
+
+
+def test_the_time_of_change_is_the_moment_of_completion() -> None:
+    fleet = Fleet(copies=2, initial=3)
+    fleet.update("new", rolling())
+    begun = fleet.model.now
+    fleet.run(7200)
+    # twice: a copy's start, the bake, the drain
+    assert fleet.described()["LastModifiedTime"] == begun + 2 * (240 + 120 + 30)

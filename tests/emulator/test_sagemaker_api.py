@@ -125,6 +125,32 @@ def test_requests_that_fail_raise_an_alarm_and_the_alarm_takes_the_update_back(e
     assert counts.lost == 0
 
 
+def test_an_alarm_on_nothing_that_is_made_breaching_and_set_takes_an_update_back(emulator: Make) -> None:
+    aws = emulator()
+    sagemaker, cloudwatch = deployed(aws), aws.client("cloudwatch")
+    switch = {
+        "AlarmName": "stop",
+        "Namespace": "Rollouts/Switch",
+        "MetricName": "Stop",
+        "Dimensions": [{"Name": "Rollout", "Value": "r1"}],
+        "Statistic": "Maximum",
+        "Period": 60,
+        "EvaluationPeriods": 1,
+        "Threshold": 0,
+        "ComparisonOperator": "GreaterThanThreshold",
+    }
+    cloudwatch.put_metric_alarm(**switch, TreatMissingData="notBreaching")
+    aws.run_for(120)
+    sagemaker.update_inference_component(**update_request("new", rolling(1, 600, "stop")))
+    aws.run_for(700)
+    cloudwatch.put_metric_alarm(**switch, TreatMissingData="breaching")
+    cloudwatch.set_alarm_state(AlarmName="stop", StateValue="ALARM", StateReason="stopped by hand")
+    aws.run_for(1200)
+    told = sagemaker.describe_inference_component(InferenceComponentName="llm")
+    assert (told["InferenceComponentStatus"], told["Specification"]["ModelName"]) == ("InService", "old")
+    assert cloudwatch.describe_alarms(AlarmNames=["stop"])["MetricAlarms"][0]["StateValue"] == "ALARM"
+
+
 def test_an_unknown_name_is_a_validation_exception_that_says_could_not_find(emulator: Make) -> None:
     sagemaker = deployed(emulator())
     for operation, request in (

@@ -29,6 +29,7 @@ from pointsman_emulator.backends.iam.models import EmulatorIAMBackend
 from pointsman_emulator.backends.sagemaker import cloudformation as sagemaker_types
 from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
+from pointsman_emulator.backends.stepfunctions import cloudformation as stepfunctions_types
 from pointsman_emulator.backends.stepfunctions.models import EmulatorStepFunctionsBackend
 
 TYPES = (
@@ -57,6 +58,7 @@ def registered() -> Iterator[None]:
         mock.patch.object(lambda_simple_backends, "backend", EmulatorLambdaBackend),
         mock.patch.object(moto.sqs.models, "Queue", EmulatorQueue),
         mock.patch.object(stepfunctions_backends, "backend", EmulatorStepFunctionsBackend),
+        stepfunctions_types.completed(),
     ):
         yield
     _forget()

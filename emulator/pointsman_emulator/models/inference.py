@@ -33,6 +33,7 @@ from pointsman_emulator.models.inference_values import (
     MetricValue,
     Room,
     Spec,
+    check_name,
     spec_of,
 )
 from pointsman_emulator.models.inference_views import component_view, endpoint_view
@@ -68,6 +69,7 @@ class InferenceModel(AutoScaling):
         name, endpoint = request["InferenceComponentName"], self.find_endpoint(request["EndpointName"])
         if name in self.components:
             raise InferenceRefusedError(f"Cannot create already existing inference component {name}.")
+        check_name("inferenceComponentName", name)
         if request.get("Specifications"):
             raise NotImplementedError("The emulator has components of one Specification only")
         variant_name = request.get("VariantName", next(iter(endpoint.variants)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pointsman_emulator.models.inference_course import InferenceCourse
 from pointsman_emulator.models.inference_parts import Endpoint, Instance, Pool, Variant, plain
-from pointsman_emulator.models.inference_values import Document, InferenceRefusedError, Room
+from pointsman_emulator.models.inference_values import Document, InferenceRefusedError, Room, check_name
 
 
 class Endpoints(InferenceCourse):
@@ -79,6 +79,7 @@ class Endpoints(InferenceCourse):
         name, config = request["EndpointName"], self.find_config(request["EndpointConfigName"])
         if name in self.endpoints:
             raise InferenceRefusedError(f"Cannot create already existing endpoint {name}.")
+        check_name("endpointName", name)
         variants = {it["VariantName"]: self._variant(it) for it in config["ProductionVariants"]}
         for variant in variants.values():
             self._within_limits(variant, variant.initial)

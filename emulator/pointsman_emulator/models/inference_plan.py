@@ -31,6 +31,7 @@ def plan_of(config: Document | None, copies: int, settings: InferenceSettings) -
     if config is None:
         return Plan(max(1, copies), rolling=False, timeout=settings.default_timeout)
     policy = config["RollingUpdatePolicy"]
+    _check(config)
     batch = _batch(policy["MaximumBatchSize"], copies, settings)
     alarms = (config.get("AutoRollbackConfiguration") or {}).get("Alarms") or ()
     back = policy.get("RollbackMaximumBatchSize")
@@ -43,6 +44,22 @@ def plan_of(config: Document | None, copies: int, settings: InferenceSettings) -
         () if plain else tuple(alarm["AlarmName"] for alarm in alarms),
         rolling=not plain,
     )
+
+
+def _check(config: Document) -> None:
+    """The bounds of the API's model, which clients do not check."""
+    policy = config["RollingUpdatePolicy"]
+    rollback = config.get("AutoRollbackConfiguration") or {}
+    for name, value, least, most in (
+        ("WaitIntervalInSeconds", policy["WaitIntervalInSeconds"], 0, 3600),
+        ("MaximumExecutionTimeoutInSeconds", policy.get("MaximumExecutionTimeoutInSeconds", 600), 600, 28800),
+        ("Alarms", len(rollback.get("Alarms") or (None,)), 1, 10),
+    ):
+        if not least <= value <= most:
+            raise InferenceRefusedError(
+                f"1 validation error detected: Value '{value}' at '{name}' failed to satisfy constraint: "
+                f"Member must be between {least} and {most}"
+            )
 
 
 def _resolved(size: Document, copies: int, settings: InferenceSettings) -> int:

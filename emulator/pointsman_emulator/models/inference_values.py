@@ -6,6 +6,7 @@ sample` a notebook of AWS, `observed` a report of someone who ran it. What none 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -17,6 +18,9 @@ Seconds = float | tuple[float, float]
 """A number of seconds, or (least, most), uniform."""
 
 EPSILON = 1e-9
+NAME = re.compile("[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
+LONGEST_ENVIRONMENT = 16
+"""API:EnvironmentMap allows 100, its text and CloudFormation 16."""
 
 
 class InferenceRefusedError(Exception):
@@ -51,6 +55,15 @@ class Room:
     def plus(self, other: Room) -> Room:
         """The sum."""
         return Room(self.accelerators + other.accelerators, self.cores + other.cores, self.memory + other.memory)
+
+
+def check_name(kind: str, name: str) -> None:
+    """Refuse a name that the API's pattern refuses."""
+    if not NAME.fullmatch(name):
+        raise InferenceRefusedError(
+            f"1 validation error detected: Value '{name}' at '{kind}' failed to satisfy constraint: "
+            f"Member must satisfy regular expression pattern: {NAME.pattern}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +272,10 @@ def spec_of(document: Document, models: Mapping[str, Document], default_timeout:
     if model is not None:
         for container in (models[model].get("PrimaryContainer"), *(models[model].get("Containers") or ())):
             environment.update((container or {}).get("Environment") or {})
-    environment.update((document.get("Container") or {}).get("Environment") or {})
+    own = (document.get("Container") or {}).get("Environment") or {}
+    if len(own) > LONGEST_ENVIRONMENT:
+        raise InferenceRefusedError(f"Environment must have at most {LONGEST_ENVIRONMENT} entries, not {len(own)}.")
+    environment.update(own)
     needs = document.get("ComputeResourceRequirements") or {}
     startup = document.get("StartupParameters") or {}
     scheduling = document.get("SchedulingConfig") or {}
