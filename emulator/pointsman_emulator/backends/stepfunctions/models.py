@@ -10,6 +10,7 @@ from moto.core.utils import utcnow
 from moto.moto_api._internal import mock_random
 from moto.stepfunctions.exceptions import InvalidExecutionInput, InvalidToken
 from moto.stepfunctions.models import StateMachine, stepfunctions_backends
+from moto.stepfunctions.parser import api
 from moto.stepfunctions.parser.api import (
     ExecutionStatus,
     HistoryEventType,
@@ -35,6 +36,12 @@ class NotImplementedHere(AWSError):
 
     TYPE = "NotImplemented"
     STATUS = 501
+
+
+class InvalidDefinition(AWSError):
+    """A definition that is no state machine; moto's own error of this name reaches nobody."""
+
+    TYPE = "InvalidDefinition"
 
 
 class InvalidOutput(AWSError):
@@ -71,7 +78,10 @@ class EmulatorStepFunctionsBackend(StepFunctionsParserBackend):
             raise NotImplementedHere(
                 f"The emulator cannot run state machine {name}: it has not {'; nor '.join(lacking)}"
             )
-        return super().create_state_machine(name, definition, *args, **kwargs)
+        try:
+            return super().create_state_machine(name, definition, *args, **kwargs)
+        except api.InvalidDefinition as error:
+            raise InvalidDefinition(f"Invalid State Machine Definition: '{error.message}'") from None
 
     def start_execution(  # type: ignore[override] # moto's own two backends disagree about what they return
         self,
