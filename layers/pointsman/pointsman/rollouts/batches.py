@@ -31,6 +31,11 @@ class Batch:
     sentence: str
 
 
+def copies_of(number: int) -> str:
+    """So many copies, as people say it."""
+    return f"{number} cop{'y' if number == 1 else 'ies'}"
+
+
 def copies_per_instance(shape: Compute, one: Compute) -> int:
     """How many copies an empty instance holds; what a copy does not ask for is no limit.
 

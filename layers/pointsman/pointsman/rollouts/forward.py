@@ -56,7 +56,9 @@ def pass_gate(draft: Draft) -> None:
     """The gate passed: the next window begins where this verdict's read did, less the lag; never at the commit."""
     window = draft.seen.began - LAG
     draft.update(replace(draft.record, step=Step.GATED, window_from=window, baking_since=None))
-    draft.say(Reason.WAVE_PASSED, f"Wave {draft.record.wave + 1} passed its gate.")
+    final = draft.record.phase is Phase.FINAL_BAKE
+    text = "The final bake" if final else f"Wave {draft.record.wave + 1}"
+    draft.say(Reason.WAVE_PASSED, f"{text} passed its gate.")
 
 
 def baked(draft: Draft, length: float) -> bool:

@@ -7,6 +7,7 @@ change can live no more, so that a late call never undoes it.
 from dataclasses import replace
 from typing import TypeVar
 
+from pointsman.rollouts.batches import copies_of
 from pointsman.rollouts.decision import ResumeScaling, SetCopies, SuspendScaling
 from pointsman.rollouts.draft import ASK_AGAIN, LEASE, PATIENCE, Draft
 from pointsman.rollouts.observations import Absent, ComponentView, Status
@@ -25,7 +26,7 @@ def copies_changed(draft: Draft, component: str, endpoint: str, wanted: int) -> 
         if isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
             put_copies(draft, CopyNote(component, endpoint, view.desired, wanted, since=draft.now))
             draft.say(
-                Reason.GAVE_WAY, f"{component} goes from {view.desired} to {wanted} copies for a time.", component
+                Reason.GAVE_WAY, f"{component} goes from {view.desired} to {copies_of(wanted)} for a time.", component
             )
         return False
     if note.state is NoteState.LOWERED and wanted < note.wanted:
@@ -123,9 +124,11 @@ def _advance_copies(draft: Draft, note: CopyNote, *, known: bool, forward: bool)
         and (view.desired == goal == view.current)
     ):
         put_copies(draft, replace(note, state=NoteState.RESTORED if back else NoteState.LOWERED, since=draft.now))
-        draft.say(Reason.RESTORED if back else Reason.ROOM_MADE, f"{note.component} has {goal} copies.", note.component)
+        draft.say(
+            Reason.RESTORED if back else Reason.ROOM_MADE, f"{note.component} has {copies_of(goal)}.", note.component
+        )
     elif back and draft.now > note.since + PATIENCE:
-        _give_up(draft, note, f"it did not get its {goal} copies back")
+        _give_up(draft, note, f"it did not get its {copies_of(goal)} back")
     elif not (known and (back or forward) and _may_ask(draft, note.asked_at)):
         return
     elif isinstance(view, ComponentView) and view.status is not Status.UPDATING:
@@ -165,6 +168,6 @@ def _may_ask(draft: Draft, asked_at: float | None) -> bool:
 
 def _give_up(draft: Draft, note: CopyNote, why: str) -> None:
     put_copies(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))
-    text = f"{note.component} had {note.noted} copies and could not be restored: {why}."
+    text = f"{note.component} had {copies_of(note.noted)} and could not be restored: {why}."
     draft.say(Reason.NEEDS_HUMAN, text, note.component)
     draft.notice(f"human/copies/{note.component}", text)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pointsman.rollouts.batches import Batch
+from pointsman.rollouts.batches import Batch, copies_of
 from pointsman.rollouts.capacity import GiveWay, Room, room_for, with_copies
 from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import EndpointView, Occupant
@@ -116,7 +116,7 @@ class Need:
     def sentence(self) -> str:
         """The numbers, as people read them."""
         what = "to roll" if self.direction is Direction.FORWARD else "to take back"
-        more = f"{self.copies} cop{'y' if self.copies == 1 else 'ies'} more"
+        more = f"{copies_of(self.copies)} more"
         room = self.room
         return (
             f"{self.endpoint} needs {room.needed} instances {what} {self.component} with {more}; "
