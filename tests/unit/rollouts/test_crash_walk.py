@@ -77,7 +77,7 @@ def test_a_kill_at_any_step_changes_nothing_but_time(make: Callable[[], World], 
     whole = make()
     numbers = steps(whole)
     assert whole.record.phase is end
-    assert len(numbers) > 60
+    assert len(numbers) > 40
     for number in numbers:
         world = make()
         kill_at(world, number)
