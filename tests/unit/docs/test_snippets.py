@@ -48,6 +48,23 @@ def test_the_commands_that_are_shown_run(lines: list[str], monkeypatch: pytest.M
         assert (result.exit_code, result.stderr) == (0, ""), line
 
 
+PROGRAMS = dict(blocks("python"))
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_a_program_that_is_shown_runs_at_the_repositorys_root(
+    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    exec(compile(text, "snippet", "exec"), {})  # noqa: S102 - our own page
+    assert "no rule" not in capsys.readouterr().out
+
+
+def test_the_readme_shows_the_example_policy_as_it_is() -> None:
+    shown = next(text for place, text in POLICIES.items() if place.startswith("README.md"))
+    assert shown in (ROOT / "examples" / "policy.yaml").read_text()
+
+
 def test_the_page_on_policies_names_every_key() -> None:
     text = (ROOT / "docs" / "policy.md").read_text()
     keys = set(PolicyDocument.model_fields) | {key for keys in NOT_BUILT.values() for key in keys}
