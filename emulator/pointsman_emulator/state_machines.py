@@ -17,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 from moto.moto_api._internal import mock_random
+from moto.stepfunctions.parser.api import HistoryEventType
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 from moto.stepfunctions.parser.asl.component.eval_component import EvalComponent
 from moto.stepfunctions.parser.asl.component.program.program import Program
@@ -55,6 +56,8 @@ class Engine:
     acting_as: Callable[[str], AbstractContextManager[None]]
     """Names, for a while, who makes the calls that are counted."""
     history_limit: int = 25_000
+    late_answer: str = "TaskTimedOut"
+    """What the answer to a task that is over meets; undocumented, `TaskDoesNotExist` being the other end."""
     named: dict[str, str] = field(default_factory=dict)
     """ARN of a state machine to its logical id."""
     _strands: dict[ExecutionWorker, Strand] = field(default_factory=dict)
@@ -132,6 +135,9 @@ class Engine:
         try:
             with self.acting_as(self.named.get(machine.arn, machine.name)):
                 strand.resume()
+        except BaseException as error:
+            _fail(worker, error)
+            raise
         finally:
             if strand.ended:
                 self._strands.pop(worker, None)
@@ -160,6 +166,19 @@ class Engine:
         worker, pause = self._worker(), object()
         self.clock.at(self.clock.now + seconds, lambda: self._resume(worker, pause))
         running().park(pause)
+
+
+def _fail(worker: ExecutionWorker, error: BaseException) -> None:
+    """A function was killed: its state machine is told what Lambda says of a process that exited, and ends with it."""
+    environment: Any = worker.env
+    details: Any = {"error": "Runtime.ExitError", "cause": f"The function's process ended: {type(error).__name__}"}
+    environment.set_error(details)
+    environment.event_manager.add_event(
+        context=environment.event_history_context,
+        event_type=HistoryEventType.ExecutionFailed,
+        event_details={"executionFailedEventDetails": details},
+    )
+    worker._execution_communication.terminated()
 
 
 class _AtOnce:

@@ -95,6 +95,14 @@ def test_the_second_of_two_wakes_changes_nothing(rollouts: Rollouts) -> None:
     assert (rollouts.visited(execution), rollouts.passes()) == (["Await update", "Bake"], 2)
 
 
+def test_what_a_late_answer_meets_is_a_setting(rollouts: Rollouts) -> None:
+    rollouts.aws.engine.late_answer = "TaskDoesNotExist"
+    rollouts.start(step("AWAIT_UPDATE", wait=MINUTE), step("BAKE", wait=HOUR), DONE)
+    rollouts.aws.run_for(1)
+    token = rollouts.record()["task_token"]
+    assert [rollouts.answer(token), rollouts.answer(token)] == ["taken", "TaskDoesNotExist"]
+
+
 def test_a_token_whose_time_ran_out_is_refused(rollouts: Rollouts) -> None:
     rollouts.start(step("BAKE", wait=MINUTE), step("BAKE", wait=HOUR), DONE)
     rollouts.aws.run_for(1)
@@ -120,6 +128,17 @@ def test_two_rollouts_run_side_by_side(rollouts: Rollouts) -> None:
     assert (rollouts.describe(slow)["status"], rollouts.describe(fast)["status"]) == ("SUCCEEDED", "RUNNING")
     rollouts.aws.run_for(HOUR)
     assert rollouts.describe(fast)["status"] == "SUCCEEDED"
+
+
+def test_others_go_on_in_the_middle_of_a_pass(rollouts: Rollouts) -> None:
+    other = rollouts.start(step("BAKE", wait=MINUTE), step("BAKE", wait=HOUR), name="other")
+    rollouts.aws.run_for(1)
+    mine = rollouts.start(step("BAKE", wait=HOUR))
+    rollouts.aws.before("dynamodb", "GetItem", lambda _: rollouts.aws.run_for(2 * MINUTE))
+    rollouts.aws.run_for(0)
+    assert (rollouts.passes("other"), rollouts.where(other)) == (2, "Bake")
+    rollouts.aws.run_for(MINUTE)
+    assert rollouts.where(mine) == "Bake"
 
 
 def test_a_throttled_table_is_asked_again_while_the_world_goes_on(rollouts: Rollouts) -> None:
@@ -216,6 +235,25 @@ def test_an_execution_that_dies_is_seen_and_the_next_generation_goes_on(rollouts
     assert rollouts.passes() == 1
     alive = rollouts.execute("r", 2)
     rollouts.aws.run_for(1)
+    assert rollouts.describe(alive)["status"] == "SUCCEEDED"
+
+
+def test_an_execution_whose_pass_is_killed_dies_with_it(rollouts: Rollouts) -> None:
+    class Killed(BaseException):
+        """Not an error: the process is gone."""
+
+    def kill(_: Any) -> None:
+        raise Killed
+
+    execution = rollouts.start(step("BAKE", wait=HOUR), DONE)
+    rollouts.aws.after("dynamodb", "UpdateItem", kill)
+    with pytest.raises(Killed):
+        rollouts.aws.run_for(1)
+    assert rollouts.passes() == 1
+    described = rollouts.describe(execution)
+    assert (described["status"], described["error"]) == ("FAILED", "Runtime.ExitError")
+    alive = rollouts.execute("r", 2)
+    rollouts.aws.run_for(MINUTE)
     assert rollouts.describe(alive)["status"] == "SUCCEEDED"
 
 

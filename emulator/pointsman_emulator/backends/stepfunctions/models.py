@@ -50,8 +50,8 @@ class InvalidOutput(AWSError):
     TYPE = "InvalidOutput"
 
 
-class TaskTimedOut(AWSError):
-    """The task of this token is over: it was answered, its time ran out, or its execution ended."""
+class TaskIsOver(AWSError):
+    """The task of this token was answered, its time ran out, or its execution ended."""
 
     TYPE = "TaskTimedOut"
 
@@ -150,7 +150,7 @@ class EmulatorStepFunctionsBackend(StepFunctionsParserBackend):
                 continue
             over = endpoint._notify_event.is_set() or endpoint.consumer_error is not None
             if over or execution.status != ExecutionStatus.RUNNING.value:
-                raise TaskTimedOut("Task Timed Out: 'Provided task does not exist anymore'")
+                raise TaskIsOver("Task Timed Out: 'Provided task does not exist anymore'", self._engine().late_answer)
             endpoint.notify(outcome)
             self._engine().answered(worker, endpoint)
             return
