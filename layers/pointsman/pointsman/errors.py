@@ -6,6 +6,7 @@ PointsmanError
 ├── Transient        try again later: throttled, a service fault, a time-out
 ├── Conflict         someone else wrote first: read again and decide again
 ├── Gone             the job is no longer there, or no longer in a state that can be changed: leave it out
+├── Refused          the service will not do it, at least not now: keep its words, and look again
 └── Misconfigured    the operator mends the deployment or the queue; a retry does not help
 """
 
@@ -42,6 +43,10 @@ class Conflict(PointsmanError):
 
 class Gone(PointsmanError):
     """The job is unknown to Batch, or in a state in which it cannot be changed."""
+
+
+class Refused(PointsmanError):
+    """The service answered that it does not do this; its words are for people, and prove nothing."""
 
 
 class Misconfigured(PointsmanError):

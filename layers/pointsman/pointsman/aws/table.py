@@ -46,6 +46,19 @@ class Table:
         with Translated():
             self._dynamodb.transact_write_items(TransactItems=[{"Put": {"TableName": self.name, **p}} for p in puts])
 
+    def update(self, key: Item, **request: Any) -> Item:
+        """Change the item; gives what was asked for by `ReturnValues`. Raises `Conflict` when a condition fails."""
+        with Translated():
+            answer = self._dynamodb.update_item(TableName=self.name, Key=key, **request)
+        found: Item = answer.get("Attributes", {})
+        return found
+
+    def together(self, actions: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Do all of these (`Put`, `Update`, `ConditionCheck`) or none; raises `Conflict` when a condition fails."""
+        items = [{kind: {"TableName": self.name, **request}} for kind, request in actions]
+        with Translated():
+            self._dynamodb.transact_write_items(TransactItems=items)
+
     def query(self, condition: str, values: Item, **options: Any) -> Iterator[Item]:
         """Every item that the condition on the keys selects, page after page."""
         request = {

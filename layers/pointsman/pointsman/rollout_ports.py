@@ -1,0 +1,333 @@
+"""What the rollout loop needs of the outside world, as a few small Protocols.
+
+Times are epoch seconds. Every method may raise `Transient` and `Misconfigured`; what else it raises is said where it
+does. Adapters on AWS are in `pointsman.aws`; the contract tests run the same suite over them and over the fakes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from pointsman.rollouts.decision import Decision, JournalEntry, SubmitUpdate
+from pointsman.rollouts.observations import (
+    AlarmView,
+    Answer,
+    ComponentView,
+    LockView,
+    Pool,
+    ScalingView,
+)
+from pointsman.rollouts.plan import Plan
+from pointsman.rollouts.reasons import Notice
+from pointsman.rollouts.record import Phase, RolloutRecord
+from pointsman.rollouts.request import Request
+from pointsman.rollouts.specs import Compute
+
+LONGEST_ID = 60  # characters of a rollout's id: its executions' names add the generation, and hold 80
+
+
+# --------------------------------------------------------------------------------------------------------- SageMaker
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointFacts:
+    """One endpoint as described; `role` is its execution role (empty: not known)."""
+
+    name: str
+    in_service: bool
+    pools: tuple[Pool, ...]
+    most: int
+    role: str = ""
+
+
+class InferenceFleet(Protocol):
+    """SageMaker's inference components: reads, and the two writes."""
+
+    def component(self, name: str) -> ComponentView:
+        """The component as described, without its tags; raises `Gone` when there is none."""
+        ...
+
+    def endpoint(self, name: str) -> EndpointFacts:
+        """The endpoint as described; raises `Gone` when there is none."""
+        ...
+
+    def components(self, *, endpoint: str | None = None, prefix: str | None = None) -> tuple[str, ...]:
+        """Names of the components on this endpoint, or beginning so, or of all, sorted."""
+        ...
+
+    def tags(self, component: str) -> tuple[tuple[str, str], ...]:
+        """A component's tags, sorted; raises `Gone` when there is no such component."""
+        ...
+
+    def model(self, name: str) -> Answer:
+        """Whether the model exists; `UNKNOWN` when we may not ask."""
+        ...
+
+    def update(self, act: SubmitUpdate) -> None:
+        """Ask for the update, by one call that nothing repeats; never with a number of copies.
+
+        Raises `Refused` with what SageMaker said when it did not take it, `Transient` when it may have.
+        """
+        ...
+
+    def set_copies(self, component: str, copies: int) -> None:
+        """Ask for so many copies. Raises `Refused` with what SageMaker said."""
+        ...
+
+
+class Shapes(Protocol):
+    """What instances hold."""
+
+    def shape(self, instance_type: str) -> Compute | None:
+        """What one instance of this SageMaker type holds; None when EC2 does not know it."""
+        ...
+
+
+# -------------------------------------------------------------------------------------------------------- CloudWatch
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmQuery:
+    """An alarm to be read: its moves and samples since then.
+
+    Where `traffic` names components, the samples are minutes in which one of them was invoked, and not the alarm's own.
+    """
+
+    alarm: str
+    since: float | None = None  # None: its state only
+    traffic: tuple[str, ...] = ()
+
+
+class Gauges(Protocol):
+    """CloudWatch alarms, read."""
+
+    def read(self, queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
+        """The alarms asked for that exist; `problem` of one says what could not be read of it."""
+        ...
+
+
+class KillSwitch(Protocol):
+    """The alarm that nobody but us lets fire. Every method may be repeated."""
+
+    def make(self, alarm: str) -> None:
+        """Make it, on a metric without data, and set it to OK."""
+        ...
+
+    def fire(self, alarm: str) -> None:
+        """Let it fire, and stay so."""
+        ...
+
+    def delete(self, alarm: str) -> None:
+        """Delete it."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------ scaling and permissions
+
+
+class Scaling(Protocol):
+    """Application Auto Scaling's targets on components' copies."""
+
+    def describe(self, components: Sequence[str]) -> Mapping[str, ScalingView]:
+        """The targets that these components have."""
+        ...
+
+    def suspend(self, component: str) -> None:
+        """Let the target move nothing. Raises `Gone` when there is no target."""
+        ...
+
+    def restore(self, component: str) -> None:
+        """Let the target move copies again. Raises `Gone` when there is no target."""
+        ...
+
+
+class Permissions(Protocol):
+    """What another role may do."""
+
+    def simulate(self, role: str, action: str, resources: Sequence[str]) -> Answer:
+        """Whether the role may do this to all of these; `UNKNOWN` when we may not ask."""
+        ...
+
+    def reads_alarms(self, role: str, alarms: Sequence[str]) -> Answer:
+        """Whether the role may describe these alarms, by name."""
+        ...
+
+
+# --------------------------------------------------------------------------------------------------------- the clock
+
+
+class Life(StrEnum):
+    """What became of an execution."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    ABSENT = "absent"
+
+
+class Execution(Protocol):
+    """The state machine's executions: one of a rollout and a generation, by a name that is never used again."""
+
+    def start(self, rollout: str, generation: int) -> None:
+        """Start it; one that was started already is left alone, whether it runs or has ended."""
+        ...
+
+    def answer(self, token: str) -> None:
+        """End the wait that this token stands for; one that is over already is left alone."""
+        ...
+
+    def life(self, rollout: str, generation: int) -> Life:
+        """Whether it lives."""
+        ...
+
+
+class RolloutNotices(Protocol):
+    """Where people hear of rollouts."""
+
+    def send(self, notice: Notice) -> None:
+        """Tell people; the notice's key goes along, so that a second one of it can be known."""
+        ...
+
+
+# --------------------------------------------------------------------------------------------------------- the table
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What SageMaker answered to an attempt (0: to a change of copies)."""
+
+    attempt: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRollout:
+    """A rollout as stored: its record, and what the clock keeps beside it.
+
+    `passes` are those of the present generation. `unsent` is the revision of the last commit with notices that were
+    not all sent (0: they were).
+    """
+
+    record: RolloutRecord
+    request: Request
+    plan: Plan | None = None
+    wake_seq: int = 0
+    generation: int = 1
+    passes: int = 0
+    next_wake_at: float = 0.0
+    unsent: int = 0
+    refusals: Mapping[str, Refusal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRollout:
+    """One line of the index of rollouts that are not done with: `alarms` and `endpoints` are what wakes it."""
+
+    rollout: str
+    phase: Phase
+    next_wake_at: float
+    generation: int = 1
+    unsent: int = 0
+    alarms: tuple[str, ...] = ()
+    endpoints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Woken:
+    """What a wake found: the token of the wait to end (empty: nobody waits), and the generation that is real."""
+
+    token: str
+    generation: int
+
+
+class RolloutTable(Protocol):
+    """The truth of all rollouts. Only `commit` changes a record, and only one that is still as it was read."""
+
+    def create(self, request: Request, decision: Decision) -> None:
+        """Store a new rollout with its first journal line and notices. Raises `Conflict` when its id is taken."""
+        ...
+
+    def load(self, rollout: str) -> StoredRollout:
+        """The rollout, whole, for a pass that will commit on its `rev`; raises `Gone` when there is none."""
+        ...
+
+    def commit(self, read: StoredRollout, decision: Decision, wake_at: float, generation: int) -> StoredRollout:
+        """Store the decision's record, plan, locks, journal line and notices, all or nothing; count a pass.
+
+        Raises `Conflict` when the record is not as it was read, when a lock is another's, or when an endpoint that an
+        act touches is no longer ours. Gives what is stored then; its `wake_seq` is still the one that was read.
+        """
+        ...
+
+    def sleep(self, read: StoredRollout, wake_at: float, generation: int) -> None:
+        """Nothing has changed: store when to look again, and count a pass. Raises `Conflict`."""
+        ...
+
+    def reply(self, rollout: str, refusals: Mapping[str, Refusal]) -> None:
+        """Keep what SageMaker refused; the last refusal of a component is the one kept."""
+        ...
+
+    def wake(self, rollout: str) -> Woken:
+        """Count a wake, and tell whom to wake. Raises `Gone` when there is no such rollout."""
+        ...
+
+    def succeed(self, rollout: str, generation: int) -> int:
+        """Make the next generation the real one, if this one still is; gives the real one."""
+        ...
+
+    def open(self) -> tuple[OpenRollout, ...]:
+        """Every rollout that is not done with, the most overdue first; eventually consistent."""
+        ...
+
+    def rollouts(self, limit: int) -> tuple[str, ...]:
+        """The ids of the last rollouts that were asked for, the newest first."""
+        ...
+
+    def locks(self, endpoints: Iterable[str]) -> Mapping[str, LockView]:
+        """Who has these endpoints; one that was never locked is left out."""
+        ...
+
+    def journal(self, rollout: str) -> tuple[JournalEntry, ...]:
+        """Every commit of the rollout, the oldest first."""
+        ...
+
+    def notices(self, rollout: str) -> tuple[Notice, ...]:
+        """The notices that were not sent."""
+        ...
+
+    def sent(self, rollout: str, key: str) -> None:
+        """Remember that this notice was sent."""
+        ...
+
+    def settle(self, rollout: str, unsent: int) -> None:
+        """All notices up to this revision were sent; with that, one that has ended is done with."""
+        ...
+
+
+# ----------------------------------------------------------------------------------------------------------- the log
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutPass:
+    """What one pass decided and did; `outcomes` stand beside the decision's acts."""
+
+    rollout: str
+    generation: int
+    decision: Decision
+    outcomes: tuple[str, ...]
+
+
+class RolloutLog(Protocol):
+    """What is logged and measured of rollouts."""
+
+    def advanced(self, report: RolloutPass) -> None:
+        """A pass came to its end."""
+        ...
+
+    def stumbled(self, rollout: str, why: str, *, known: bool) -> None:
+        """A pass failed; an unknown fault is logged with its traceback."""
+        ...
+
+    def commanded(self, rollout: str, verb: str, actor: str, outcome: str) -> None:
+        """A command was obeyed or refused."""
+        ...
