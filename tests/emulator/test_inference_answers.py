@@ -85,7 +85,7 @@ def test_what_a_specification_leaves_out_stays_or_goes(setting: str, *, kept: bo
     request = {"InferenceComponentName": "llm", "Specification": {"ModelName": "new"}}
     if kept:
         fleet.model.update_component(request)
-        assert fleet.llm.change.new.needs.accelerators == 1
+        assert fleet.llm.change.new.needs_on("ml.g5.2xlarge").accelerators == 1
     else:
         with pytest.raises(InferenceRefusedError, match="ComputeResourceRequirements"):
             fleet.model.update_component(request)

@@ -206,6 +206,79 @@ def test_while_there_is_room_the_endpoint_stays_in_service() -> None:
     assert fleet.outcome() == ("InService", "new", 2)
 
 
+# Pools of instance types
+
+
+def pooled(most: int = 4, instances: dict[str, int] | None = None) -> Fleet:
+    fleet = Fleet(copies=0, instances=instances or {})
+    request = config_request(1, most, name="pooled")
+    variant = request["ProductionVariants"][0]
+    del variant["InstanceType"]
+    pools = ({"InstanceType": LARGE, "Priority": 2}, {"InstanceType": "ml.g5.2xlarge", "Priority": 1})
+    variant["InstancePools"] = list(pools)
+    fleet.model.create_config(request)
+    fleet.model.create_endpoint({"EndpointName": "pooled", "EndpointConfigName": "pooled"})
+    fleet.run(400)
+    return fleet
+
+
+def counts(fleet: Fleet) -> dict[str, int]:
+    (variant,) = fleet.model.describe_endpoint("pooled")["ProductionVariants"]
+    return {pool["InstanceType"]: pool["CurrentInstanceCount"] for pool in variant["InstancePools"]}
+
+
+def test_pools_grow_by_priority_and_the_next_one_when_the_first_is_short() -> None:
+    fleet = pooled(instances={"ml.g5.2xlarge": 5})
+    assert counts(fleet) == {"ml.g5.2xlarge": 1, LARGE: 0}
+    fleet.model.create_component(component_request("llm", 4, endpoint="pooled"))
+    fleet.run(900)
+    # three of the five are another endpoint's
+    assert counts(fleet) == {"ml.g5.2xlarge": 2, LARGE: 1}
+    assert fleet.described()["RuntimeConfig"]["PlacementStatus"] == [
+        {"InstanceType": "ml.g5.2xlarge", "CurrentCopyCount": 2},
+        {"InstanceType": LARGE, "CurrentCopyCount": 2},
+    ]
+
+
+def test_a_copy_too_large_for_the_first_pool_goes_to_one_that_holds_it() -> None:
+    fleet = pooled()
+    fleet.model.create_component(component_request("llm", 1, endpoint="pooled", accelerators=4))
+    fleet.run(900)
+    assert fleet.llm.status == "InService"
+    assert counts(fleet)[LARGE] == 1
+
+
+def test_a_component_may_have_a_specification_for_each_type_and_is_described_so() -> None:
+    fleet = pooled(instances={"ml.g5.2xlarge": 4})
+    request = component_request("llm", 2, endpoint="pooled")
+    one = request.pop("Specification")
+    two = {
+        **one,
+        "ComputeResourceRequirements": {"NumberOfAcceleratorDevicesRequired": 3, "MinMemoryRequiredInMb": 128},
+    }
+    request["Specifications"] = [{**one, "InstanceType": "ml.g5.2xlarge"}, {**two, "InstanceType": LARGE}]
+    fleet.model.create_component(request)
+    fleet.run(900)
+    assert counts(fleet) == {"ml.g5.2xlarge": 1, LARGE: 1}
+    assert fleet.model.instances_of("pooled")[1].free.accelerators == 1
+    told = fleet.described()
+    assert "Specification" not in told
+    assert [it["InstanceType"] for it in told["Specifications"]] == ["ml.g5.2xlarge", LARGE]
+    specifications = [{**it, "ModelName": "new"} for it in request["Specifications"]]
+    fleet.model.update_component({"InferenceComponentName": "llm", "Specifications": specifications})
+    fleet.run(7200)
+    assert fleet.outcome() == ("InService", "new", 2)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_several_specifications_are_at_least_two_each_with_its_type(number: int) -> None:
+    fleet = pooled()
+    request = component_request("llm", 1, endpoint="pooled")
+    request["Specifications"] = [request.pop("Specification")] * number
+    with pytest.raises(InferenceRefusedError, match="Specifications"):
+        fleet.model.create_component(request)
+
+
 # Creation and endpoints
 
 

@@ -88,15 +88,15 @@ class World:
     def check(self) -> None:
         for endpoint in self.model.endpoints.values():
             variant = endpoint.variants["all"]
-            assert variant.pool.used == len(variant.instances)
+            assert sum(stock.used for stock in self.model.stocks.values()) == len(variant.instances)
             for instance in variant.instances:
                 taken = Room()
                 for copy in instance.copies:
                     assert copy.instance is instance
                     assert copy.state is not CopyState.GONE
-                    taken = taken.plus(copy.spec.needs)
-                assert instance.size.holds(taken)
-                assert instance.free.accelerators == pytest.approx(instance.size.accelerators - taken.accelerators)
+                    taken = taken.plus(instance.needs_of(copy.spec))
+                assert instance.pool.size.holds(taken)
+                assert instance.free.accelerators == pytest.approx(instance.pool.size.accelerators - taken.accelerators)
                 if not instance.ready:
                     assert all(copy.state is CopyState.WAITING for copy in instance.copies)
             if variant.managed:

@@ -70,14 +70,12 @@ class InferenceModel(AutoScaling):
         if name in self.components:
             raise InferenceRefusedError(f"Cannot create already existing inference component {name}.")
         check_name("inferenceComponentName", name)
-        if request.get("Specifications"):
-            raise NotImplementedError("The emulator has components of one Specification only")
         variant_name = request.get("VariantName", next(iter(endpoint.variants)))
         variant = endpoint.variants.get(variant_name)
         if variant is None:
             raise InferenceRefusedError(f'Could not find variant "{variant_name}" of endpoint "{endpoint.name}".')
         self._endpoint_takes_writes(endpoint)
-        spec = self._spec(plain(request.get("Specification") or {}))
+        spec = self._spec(plain(request.get("Specification") or {}), request.get("Specifications"))
         copies = int((request.get("RuntimeConfig") or {}).get("CopyCount", 1))
         if spec.base is not None:
             self.find_component(spec.base)
@@ -95,10 +93,9 @@ class InferenceModel(AutoScaling):
     def update_component(self, request: Document) -> Component:
         """Another spec, another number of copies, or both; what is not named stays."""
         component = self.find_component(request["InferenceComponentName"])
-        if request.get("Specifications"):
-            raise NotImplementedError("The emulator has components of one Specification only")
         self._takes_writes(component)
-        given, runtime = request.get("Specification"), request.get("RuntimeConfig")
+        several, runtime = request.get("Specifications"), request.get("RuntimeConfig")
+        given = request.get("Specification") or ({} if several else None)
         copies = None if runtime is None else int(runtime["CopyCount"])
         config = request.get("DeploymentConfig")
         if given is None:
@@ -107,9 +104,9 @@ class InferenceModel(AutoScaling):
             Scaling(self, component, copies)
             return component
         document = plain(given)
-        if self.settings.partial_spec == "merge" or component.spec.base is not None:
+        if not several and (self.settings.partial_spec == "merge" or component.spec.base is not None):
             document = plain(_merged(component.spec.document, document))
-        spec = self._spec(document)
+        spec = self._spec(document, several)
         if spec.base is not None and config is not None:
             if self.settings.adapter_config == "refuse":
                 raise InferenceRefusedError("DeploymentConfig is not supported for adapter inference components.")
@@ -173,9 +170,14 @@ class InferenceModel(AutoScaling):
         else:
             component.last_config = before
 
-    def _spec(self, document: Document) -> Spec:
-        spec = spec_of(document, self.models, self.settings.startup_timeout)
-        if spec.base is None and not document.get("ComputeResourceRequirements"):
+    def _spec(self, document: Document, several: list[Document] | None) -> Spec:
+        if several and (document or len(several) < 2):
+            raise InferenceRefusedError("Specifications takes 2 to 5 entries, and no Specification beside them.")
+        each = tuple(plain(it) for it in several or ())
+        spec = spec_of(each[0] if each else document, self.models, self.settings.startup_timeout, each)
+        if any("InstanceType" not in it or "BaseInferenceComponentName" in it for it in each):
+            raise InferenceRefusedError("Each of the Specifications needs an InstanceType and has no base component.")
+        if spec.base is None and not all(it.get("ComputeResourceRequirements") for it in each or (document,)):
             raise InferenceRefusedError("ComputeResourceRequirements is required for an inference component.")
         return spec
 

@@ -9,7 +9,16 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
 
-from pointsman_emulator.models.inference_parts import Component, Copy, CopyState, Endpoint, Instance, Pool, Variant
+from pointsman_emulator.models.inference_parts import (
+    Component,
+    Copy,
+    CopyState,
+    Endpoint,
+    Instance,
+    InstancePool,
+    Stock,
+    Variant,
+)
 from pointsman_emulator.models.inference_traffic import Traffic
 from pointsman_emulator.models.inference_values import (
     FAILED,
@@ -70,7 +79,7 @@ class InferenceCourse:
         self.targets: dict[str, ScalingTarget] = {}
         self._quiet: dict[str, int] = {}
         """Minutes in which each target could have had fewer copies."""
-        self.pools: dict[str, Pool] = {}
+        self.stocks: dict[str, Stock] = {}
         """Where instances come from, by type or by reservation."""
         self._seed = seed
         self._luck = random.Random(f"{seed} inference")
@@ -190,7 +199,7 @@ class InferenceCourse:
     def _miss(self, copy: Copy) -> None:
         """A copy has no room: it waits as long as patience lasts, and not at all where it fits on no instance."""
         patience = self.settings.shortage_patience
-        if not copy.component.variant.size.holds(copy.spec.needs):
+        if not any(may_hold(pool, copy.spec) for pool in copy.component.variant.pools):
             patience = 0.0
         if patience < inf:
             self.after(patience, lambda: self._give_up(copy))
@@ -207,24 +216,29 @@ class InferenceCourse:
         for copy in list(endpoint.waiting):
             variant = copy.component.variant
             instance = place_for(copy.spec, variant.instances)
-            if instance is None and self._may_launch(variant) and variant.size.holds(copy.spec.needs):
-                instance = self._launch(endpoint, variant)
+            pool = self._pool_to_grow(variant, copy.spec) if instance is None else None
+            if pool is not None:
+                instance = self._launch(endpoint, variant, pool)
             if instance is not None:
                 endpoint.waiting.remove(copy)
                 instance.take(copy)
                 if instance.ready:
                     self._begin(copy)
 
-    def _may_launch(self, variant: Variant) -> bool:
+    @staticmethod
+    def _pool_to_grow(variant: Variant, spec: Spec) -> InstancePool | None:
+        """Where an instance for one more copy may come from."""
         there = sum(1 for instance in variant.instances if not instance.leaving)
-        return variant.managed and there < variant.maximum and variant.pool.has()
+        if not variant.managed or there >= variant.maximum:
+            return None
+        return next((pool for pool in variant.pools if pool.stock.has() and may_hold(pool, spec)), None)
 
-    def _launch(self, endpoint: Endpoint, variant: Variant) -> Instance:
+    def _launch(self, endpoint: Endpoint, variant: Variant, pool: InstancePool) -> Instance:
         """Add an instance; it is there after a while."""
-        instance = Instance(next(self._numbers), variant.size, variant.size)
+        instance = Instance(next(self._numbers), pool, pool.size)
         variant.instances.append(instance)
         variant.desired += 1
-        variant.pool.used += 1
+        pool.stock.used += 1
         self._busier(endpoint, 1)
         fails = bool(self.settings.launch_failures) and self._luck.random() < self.settings.launch_failures
         action = self._launch_failed if fails else self._launched
@@ -254,7 +268,7 @@ class InferenceCourse:
     def _forget(self, variant: Variant, instance: Instance) -> None:
         if instance in variant.instances:
             variant.instances.remove(instance)
-            variant.pool.used -= 1
+            instance.pool.stock.used -= 1
 
     def _look_for_idle(self, endpoint: Endpoint, variant: Variant, instance: Instance) -> None:
         """An instance without copies is released after a while, unless the variant would fall below its minimum."""
@@ -329,9 +343,15 @@ class InferenceCourse:
 
 def place_for(spec: Spec, instances: Iterable[Instance]) -> Instance | None:
     """The instance for one more copy: one that is there before one on its way; spread, or packed where asked."""
-    fitting = [it for it in instances if not it.leaving and it.free.holds(spec.needs)]
+    fitting = [it for it in instances if it.holds(spec)]
     sign = -1 if spec.binpack else 1
     return min(fitting, key=lambda it: (not it.ready, sign * len(it.copies), it.number), default=None)
+
+
+def may_hold(pool: InstancePool, spec: Spec) -> bool:
+    """Whether a copy fits on an empty instance of a pool."""
+    needs = spec.needs_on(pool.instance_type)
+    return needs is not None and pool.size.holds(needs)
 
 
 def slots(needs: Room, instances: Iterable[Instance]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pointsman_emulator.models.inference_course import InferenceCourse
-from pointsman_emulator.models.inference_parts import Endpoint, Instance, Pool, Variant, plain
+from pointsman_emulator.models.inference_parts import Endpoint, Instance, InstancePool, Stock, Variant, plain
 from pointsman_emulator.models.inference_values import Document, InferenceRefusedError, Room, check_name
 
 
@@ -50,13 +50,12 @@ class Endpoints(InferenceCourse):
                     "ManagedInstanceScaling is only supported for inference component endpoints."
                 )
             raise NotImplementedError("The emulator has no variants that name a model")
-        if variant.get("InstancePools"):
-            raise NotImplementedError("The emulator has no instance pools")
         if not request.get("ExecutionRoleArn"):
             raise InferenceRefusedError("ExecutionRoleArn is required for inference component endpoints.")
         if scaling.get("MinInstanceCount", 1) == 0 and self.settings.zero_instances == "refuse":
             raise InferenceRefusedError("MinInstanceCount must be at least 1.")
-        self.room_of(variant["InstanceType"])
+        for pool in _pools(variant):
+            self.room_of(pool["InstanceType"])
 
     def room_of(self, instance_type: str) -> Room:
         """What copies can reserve on an instance of a type."""
@@ -82,15 +81,14 @@ class Endpoints(InferenceCourse):
         check_name("endpointName", name)
         variants = {it["VariantName"]: self._variant(it) for it in config["ProductionVariants"]}
         for variant in variants.values():
-            self._within_limits(variant, variant.initial)
+            self._within_limits(variant.pools, variant.initial)
         endpoint = Endpoint(name, request["EndpointConfigName"], self.now, self.now, variants)
         endpoint.tags = list(request.get("Tags") or [])
         endpoint.role = config["ExecutionRoleArn"]
         self.endpoints[name] = endpoint
         self._tell_endpoint(endpoint, "Creating")
         for variant in variants.values():
-            for _ in range(variant.initial):
-                self._launch(endpoint, variant)
+            self._grow(endpoint, variant, variant.initial)
         if endpoint.busy == 0:
             self._busier(endpoint, 0)
 
@@ -98,34 +96,41 @@ class Endpoints(InferenceCourse):
         scaling = given.get("ManagedInstanceScaling") or {}
         managed = scaling.get("Status") == "ENABLED"
         initial = int(given.get("InitialInstanceCount", scaling.get("MinInstanceCount", 1)))
-        kind = given["InstanceType"]
+        pools = [
+            InstancePool(it["InstanceType"], self.room_of(it["InstanceType"]), self._stock(it, given), it["Priority"])
+            for it in _pools(given)
+        ]
         return Variant(
             given["VariantName"],
-            kind,
-            self.room_of(kind),
+            tuple(sorted(pools, key=lambda pool: pool.priority)),
             int(scaling.get("MinInstanceCount", initial)) if managed else initial,
             int(scaling.get("MaxInstanceCount", initial)) if managed else initial,
             managed,
-            self._pool(given),
             document=given,
         )
 
-    def _pool(self, given: Document) -> Pool:
-        """A variant's instances come from its reservation, or from all that there are of the type."""
+    def _stock(self, pool: Document, given: Document) -> Stock:
+        """Instances come from the variant's reservation, or from all that there are of the type."""
         reservation = (given.get("CapacityReservationConfig") or {}).get("MlReservationArn")
-        name = reservation or given["InstanceType"]
-        if name not in self.pools:
+        name = reservation or pool["InstanceType"]
+        if name not in self.stocks:
             totals = self.settings.reservations if reservation else self.settings.instances
-            self.pools[name] = Pool(totals.get(name, 0 if reservation else None), reservation=reservation)
-        return self.pools[name]
+            self.stocks[name] = Stock(totals.get(name, 0 if reservation else None), reservation=reservation)
+        return self.stocks[name]
+
+    def _grow(self, endpoint: Endpoint, variant: Variant, number: int) -> None:
+        """Launch so many instances, each in the first pool that can grow."""
+        for _ in range(number):
+            self._launch(endpoint, variant, next((it for it in variant.pools if it.stock.has()), variant.pools[0]))
 
     @staticmethod
-    def _within_limits(variant: Variant, more: int) -> None:
-        if not variant.pool.has(more):
-            what = variant.pool.reservation or f"{variant.instance_type} for endpoint usage"
+    def _within_limits(pools: tuple[InstancePool, ...], more: int) -> None:
+        first = pools[0]
+        if len(pools) == 1 and not first.stock.has(more):
+            what = first.stock.reservation or f"{first.instance_type} for endpoint usage"
             raise InferenceRefusedError(
-                f"The limit of '{what}' is {variant.pool.total} Instances, with current utilization of "
-                f"{variant.pool.used} Instances and a request delta of {more} Instances.",
+                f"The limit of '{what}' is {first.stock.total} Instances, with current utilization of "
+                f"{first.stock.used} Instances and a request delta of {more} Instances.",
                 "ResourceLimitExceeded",
             )
 
@@ -144,7 +149,7 @@ class Endpoints(InferenceCourse):
             variant = endpoint.variants.get(given["VariantName"])
             if variant is None:
                 raise NotImplementedError("The emulator cannot replace the variant of an endpoint")
-            if given["InstanceType"] != variant.instance_type:
+            if {it["InstanceType"] for it in _pools(given)} != {it.instance_type for it in variant.pools}:
                 raise InferenceRefusedError(
                     "Updating the instance type of an endpoint that has inference components is not supported."
                 )
@@ -155,8 +160,7 @@ class Endpoints(InferenceCourse):
             variant.document = given
             for instance in variant.instances:
                 self._look_for_idle(endpoint, variant, instance)
-            while variant.desired < variant.minimum:
-                self._launch(endpoint, variant)
+            self._grow(endpoint, variant, max(0, variant.minimum - variant.desired))
         self._busier(endpoint, 1)
         self.after(self.draw(self.settings.release_seconds), lambda: self._busier(endpoint, -1))
         self._arrange(endpoint)
@@ -173,13 +177,12 @@ class Endpoints(InferenceCourse):
             idle = [it for it in variant.instances if it.ready and not it.copies]
             if variant.desired - wanted > len(idle):
                 raise NotImplementedError("The emulator releases idle instances only")
-            self._within_limits(variant, max(0, wanted - variant.desired))
+            self._within_limits(variant.pools, max(0, wanted - variant.desired))
             if not variant.managed:
                 variant.minimum = variant.maximum = wanted
             for instance in idle[: max(0, variant.desired - wanted)]:
                 self.let_go(endpoint, variant, instance)
-            while variant.desired < wanted:
-                self._launch(endpoint, variant)
+            self._grow(endpoint, variant, max(0, wanted - variant.desired))
         self._arrange(endpoint)
 
     @staticmethod
@@ -209,6 +212,11 @@ class Endpoints(InferenceCourse):
     def instances_of(self, endpoint: str) -> list[Instance]:
         """The instances of an endpoint, which the API does not show."""
         return [it for variant in self.find_endpoint(endpoint).variants.values() for it in variant.instances]
+
+
+def _pools(variant: Document) -> list[Document]:
+    """The pools of a variant; one that has none is a pool of its type."""
+    return list(variant.get("InstancePools") or [{"InstanceType": variant["InstanceType"], "Priority": 1}])
 
 
 def _found(known: dict[str, Document], name: str, message: str) -> Document:

@@ -42,7 +42,7 @@ class Instance:
     """One instance of a variant."""
 
     number: int
-    size: Room
+    pool: InstancePool
     free: Room
     ready: bool = False
     copies: list[Copy] = field(default_factory=list)
@@ -53,19 +53,28 @@ class Instance:
         """Reserve room for a copy."""
         copy.instance = self
         self.copies.append(copy)
-        self.free = self.free.less(copy.spec.needs)
+        self.free = self.free.less(self.needs_of(copy.spec))
         self.idle_turn += 1
 
     def give_up(self, copy: Copy) -> None:
         """Free the room of a copy."""
         copy.instance = None
         self.copies.remove(copy)
-        self.free = self.free.plus(copy.spec.needs) if self.copies else self.size
+        self.free = self.free.plus(self.needs_of(copy.spec)) if self.copies else self.pool.size
         self.idle_turn += 1
+
+    def needs_of(self, spec: Spec) -> Room:
+        """What a copy takes on an instance of this type."""
+        return spec.needs_on(self.pool.instance_type) or Room()
+
+    def holds(self, spec: Spec) -> bool:
+        """Whether one more copy fits."""
+        needs = spec.needs_on(self.pool.instance_type)
+        return needs is not None and not self.leaving and self.free.holds(needs)
 
 
 @dataclass(slots=True, eq=False)
-class Pool:
+class Stock:
     """What instances are taken from: all of a type, or a reservation."""
 
     total: int | None
@@ -79,16 +88,24 @@ class Pool:
 
 
 @dataclass(slots=True, eq=False)
-class Variant:
-    """A production variant without a model: a set of equal instances."""
+class InstancePool:
+    """The instances of one type in a variant; the lower its priority, the sooner it grows (API:InstancePool)."""
 
-    name: str
     instance_type: str
     size: Room
+    stock: Stock
+    priority: int = 1
+
+
+@dataclass(slots=True, eq=False)
+class Variant:
+    """A production variant without a model: instances of one type, or of the types of its pools."""
+
+    name: str
+    pools: tuple[InstancePool, ...]
     minimum: int
     maximum: int
     managed: bool
-    pool: Pool
     desired: int = 0
     instances: list[Instance] = field(default_factory=list)
     document: Document = field(default_factory=dict)

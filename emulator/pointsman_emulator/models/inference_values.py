@@ -244,13 +244,21 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spec:
-    """A specification, and what follows from it."""
+    """A specification, or one for each instance type, and what follows from it."""
 
     document: Document
-    needs: Room
+    """The specification, or the first of several."""
     behaviour: Behaviour
     startup_timeout: float
+    needs: Mapping[str | None, Room]
+    """What a copy takes, by instance type; None: on every type."""
     binpack: bool = False
+    several: tuple[Document, ...] = ()
+    """The specifications, where there is one for each instance type."""
+
+    def needs_on(self, instance_type: str) -> Room | None:
+        """What a copy takes on an instance of a type; None: it does not run there."""
+        return self.needs.get(instance_type, self.needs.get(None))
 
     @property
     def model(self) -> str | None:
@@ -263,12 +271,16 @@ class Spec:
         return self.document.get("BaseInferenceComponentName")
 
 
-def spec_of(document: Document, models: Mapping[str, Document], default_timeout: float) -> Spec:
-    """What a specification means; a model that does not exist is refused."""
-    model = document.get("ModelName")
-    if model is not None and model not in models:
-        raise InferenceRefusedError(f'Could not find model "{model}".')
+def spec_of(
+    document: Document, models: Mapping[str, Document], default_timeout: float, several: tuple[Document, ...] = ()
+) -> Spec:
+    """What a specification means; a model that does not exist is refused. Of several, the first says how good it is."""
+    for each in several or (document,):
+        model = each.get("ModelName")
+        if model is not None and model not in models:
+            raise InferenceRefusedError(f'Could not find model "{model}".')
     environment: dict[str, str] = {}
+    model = document.get("ModelName")
     if model is not None:
         for container in (models[model].get("PrimaryContainer"), *(models[model].get("Containers") or ())):
             environment.update((container or {}).get("Environment") or {})
@@ -276,17 +288,22 @@ def spec_of(document: Document, models: Mapping[str, Document], default_timeout:
     if len(own) > LONGEST_ENVIRONMENT:
         raise InferenceRefusedError(f"Environment must have at most {LONGEST_ENVIRONMENT} entries, not {len(own)}.")
     environment.update(own)
-    needs = document.get("ComputeResourceRequirements") or {}
     startup = document.get("StartupParameters") or {}
     scheduling = document.get("SchedulingConfig") or {}
     return Spec(
         document,
-        Room(
-            float(needs.get("NumberOfAcceleratorDevicesRequired", 0)),
-            float(needs.get("NumberOfCpuCoresRequired", 0)),
-            float(needs.get("MinMemoryRequiredInMb", 0)),
-        ),
         behaviour_of(environment),
         float(startup.get("ContainerStartupHealthCheckTimeoutInSeconds", default_timeout)),
+        {each.get("InstanceType"): _needs(each) for each in several or (document,)},
         scheduling.get("PlacementStrategy") == "BINPACK",
+        several,
+    )
+
+
+def _needs(document: Document) -> Room:
+    needs = document.get("ComputeResourceRequirements") or {}
+    return Room(
+        float(needs.get("NumberOfAcceleratorDevicesRequired", 0)),
+        float(needs.get("NumberOfCpuCoresRequired", 0)),
+        float(needs.get("MinMemoryRequiredInMb", 0)),
     )

@@ -19,9 +19,22 @@ def component_view(component: Component, settings: InferenceSettings) -> dict[st
         spec = component.change.towards or spec
     view: dict[str, Any] = {
         **component_summary(component),
-        "Specification": _specification(spec.document, component.resolved_at),
         "RuntimeConfig": {"DesiredCopyCount": component.desired, "CurrentCopyCount": component.current},
     }
+    if spec.several:
+        view["Specifications"] = [_specification(each, None) for each in spec.several]
+    else:
+        view["Specification"] = _specification(spec.document, component.resolved_at)
+    if len(component.variant.pools) > 1:
+        view["RuntimeConfig"]["PlacementStatus"] = [
+            {
+                "InstanceType": pool.instance_type,
+                "CurrentCopyCount": sum(
+                    it.instance is not None and it.instance.pool is pool for it in component.serving
+                ),
+            }
+            for pool in component.variant.pools
+        ]
     if component.failure_reason:
         view["FailureReason"] = component.failure_reason[:1024]
     if component.last_config is not None:
@@ -43,12 +56,17 @@ def component_summary(component: Component) -> dict[str, Any]:
     }
 
 
-def _specification(document: Document, resolved_at: float) -> dict[str, Any]:
-    """A specification as it is described: the image is told as what was asked for and what it was resolved to."""
+def _specification(document: Document, resolved_at: float | None) -> dict[str, Any]:
+    """A specification as it is described: the image is told as what was asked for and what it was resolved to.
+
+    Where there is one for each instance type, it is not told at all (seen in us-west-2).
+    """
     shown = plain(document)
     container = shown.get("Container")
     if container and "Image" in container:
         image = container.pop("Image")
+        if resolved_at is None:
+            return shown
         digest = hashlib.sha256(image.encode()).hexdigest()
         container["DeployedImage"] = {
             "SpecifiedImage": image,
@@ -76,11 +94,20 @@ def endpoint_view(endpoint: Endpoint) -> dict[str, Any]:
         for name in ("ManagedInstanceScaling", "RoutingConfig"):
             if name in variant.document:
                 shown[name] = plain(variant.document[name])
-        if variant.pool.reservation is not None:
+        if variant.document.get("InstancePools"):
+            shown["InstancePools"] = [
+                {
+                    "InstanceType": pool.instance_type,
+                    "CurrentInstanceCount": sum(it.ready and it.pool is pool for it in variant.instances),
+                }
+                for pool in variant.pools
+            ]
+        stock = variant.pools[0].stock
+        if stock.reservation is not None:
             shown["CapacityReservationConfig"] = {
                 **variant.document["CapacityReservationConfig"],
-                "TotalInstanceCount": variant.pool.total,
-                "AvailableInstanceCount": (variant.pool.total or 0) - variant.pool.used,
+                "TotalInstanceCount": stock.total,
+                "AvailableInstanceCount": (stock.total or 0) - stock.used,
                 "UsedByCurrentEndpoint": len(variant.instances),
             }
         variants.append(shown)
