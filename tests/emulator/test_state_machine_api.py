@@ -32,9 +32,9 @@ def code(call: Any, **request: Any) -> str:
 
 
 def test_every_answer_is_valid_against_the_service_model(rollouts: Rollouts) -> None:
-    over = rollouts.start(step("BAKE", wait=60), step("ROLLED_BACK"), name="over")
+    over = rollouts.start(step("Bake", wait=60), step("ROLLED_BACK"), name="over")
     rollouts.aws.run_for(60)
-    waiting = rollouts.start(step("BAKE"), name="waiting")
+    waiting = rollouts.start(step("Bake"), name="waiting")
     rollouts.aws.run_for(1)
     sfn, machine = rollouts.sfn, rollouts.machine
     for operation, request in (
@@ -63,7 +63,7 @@ def test_the_template_names_the_state_machine_by_ref_and_by_attribute(rollouts: 
 
 
 def test_executions_are_listed_by_their_status(rollouts: Rollouts) -> None:
-    rollouts.start(step("BAKE"), name="waits")
+    rollouts.start(step("Bake"), name="waits")
     rollouts.start(step("STOPPED"), name="ended")
     rollouts.aws.run_for(1)
     listed = {
@@ -79,7 +79,7 @@ def test_executions_are_listed_by_their_status(rollouts: Rollouts) -> None:
 
 
 def test_starting_a_running_execution_again_is_the_same_execution(rollouts: Rollouts) -> None:
-    first = rollouts.start(step("BAKE"))
+    first = rollouts.start(step("Bake"))
     assert rollouts.execute("r", 1) == first
     rollouts.aws.run_for(1)
     assert rollouts.execute("r", 1) == first
@@ -122,7 +122,7 @@ def test_stopping_what_has_ended_changes_nothing(rollouts: Rollouts) -> None:
 
 
 def test_a_task_that_was_answered_with_a_failure_fails_its_execution(rollouts: Rollouts) -> None:
-    execution = rollouts.start(step("BAKE"))
+    execution = rollouts.start(step("Bake"))
     rollouts.aws.run_for(1)
     rollouts.sfn.send_task_failure(taskToken=rollouts.record()["task_token"], error="Told", cause="to fail")
     rollouts.aws.run_for(1)
@@ -167,7 +167,7 @@ def test_an_operation_that_is_not_there_is_refused_by_name(
 
 
 def test_the_state_machine_calls_under_its_own_name(rollouts: Rollouts) -> None:
-    rollouts.start(step("BAKE", wait=60), step("BAKE", successor=2), step("SUCCEEDED"))
+    rollouts.start(step("Bake", wait=60), step("Bake", successor=2), step("SUCCEEDED"))
     rollouts.aws.run_for(60)
     called = {(call.service, call.operation) for call in rollouts.aws.calls if call.caller == "RolloutStateMachine"}
     assert called == {("lambda", "Invoke"), ("dynamodb", "UpdateItem"), ("sfn", "StartExecution")}
@@ -177,7 +177,7 @@ def test_the_same_seed_gives_the_same_history() -> None:
     def history() -> list[dict[str, Any]]:
         with Emulator(seed=3) as aws:
             rollouts = Rollouts(aws)
-            execution = rollouts.start(step("BAKE", raises="Transient"), step("BAKE", wait=60), step("SUCCEEDED"))
+            execution = rollouts.start(step("Bake", raises="Transient"), step("Bake", wait=60), step("SUCCEEDED"))
             aws.run_for(3600)
             return list(rollouts.events(execution))
 
@@ -189,8 +189,8 @@ def test_nothing_goes_on_when_the_emulator_is_gone() -> None:
     with Emulator() as aws:
         rollouts = Rollouts(aws)
         for number in range(5):
-            rollouts.start(step("BAKE", wait=3600), name=f"r{number}")
+            rollouts.start(step("Bake", wait=3600), name=f"r{number}")
         rollouts.aws.run_for(1)
-        rollouts.start(step("BAKE"), name="unbegun")
+        rollouts.start(step("Bake"), name="unbegun")
         assert threading.active_count() == before + 5
     assert threading.active_count() == before

@@ -14,6 +14,7 @@ from cfnlint.api import lint_all
 
 import pointsman.errors
 from pointsman.errors import PointsmanError
+from pointsman.rollouts.record import Phase
 from pointsman_emulator.templates import TemplateError, expand
 from tests.template.stack import ROOT
 
@@ -133,6 +134,18 @@ def test_a_rollout_parks_in_one_way_wherever_it_is(name: str) -> None:
     assert STATES[name]["Comment"]
     assert targets(STATES[name]) == {"Advance"}
     assert STATES[name]["TimeoutSecondsPath"] == "$.wait_seconds"
+
+
+def test_the_phase_that_a_pass_says_is_the_name_of_the_state_that_it_parks_in() -> None:
+    by_phase = {choice["StringEquals"]: choice["Next"] for choice in STATES["Choose by phase"]["Choices"][1:]}
+    assert {phase: state for phase, state in by_phase.items() if state in PARKING} == {name: name for name in PARKING}
+
+
+def test_every_end_of_a_rollout_ends_its_execution() -> None:
+    by_phase = {choice["StringEquals"]: choice["Next"] for choice in STATES["Choose by phase"]["Choices"][1:]}
+    ends = {phase.value for phase in Phase if phase.terminal}
+    assert {phase for phase, state in by_phase.items() if state not in PARKING} == {*ends, "SUPERSEDED"}
+    assert all(STATES[by_phase[phase]]["Type"] in ("Succeed", "Fail") for phase in ends)
 
 
 def test_the_numbers_of_the_condition_are_compared_as_numbers() -> None:
