@@ -157,8 +157,9 @@ class Gateway:
             return handler(normal, normal.raw_url, normal.headers)
         except HTTPException as error:
             return error.code or 500, dict(error.get_headers()), error.get_body()
-        except NotImplementedError:
-            return refusal(service, "NotImplemented", f"The emulator has no {service} {operation}", 501)
+        except NotImplementedError as error:
+            what = f": {error}" if str(error).startswith("The emulator") else ""
+            return refusal(service, "NotImplemented", f"The emulator has no {service} {operation}{what}", 501)
 
     @staticmethod
     def _find(url: str) -> Handler | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pointsman_emulator.models.inference import InferenceRefusedError, InferenceSettings, Room, fits, slots
-from tests.emulator.components import SIZES, Fleet, component_request, config_request, rolling
+from pointsman_emulator.models.inference import InferenceRefusedError, InferenceSettings
+from tests.emulator.components import Fleet, component_request, config_request, rolling
 
 LARGE = "ml.g5.12xlarge"
 
@@ -32,15 +32,18 @@ def per_instance(fleet: Fleet) -> list[int]:
 @pytest.mark.parametrize(
     "needs,count",
     [
-        (Room(accelerators=2), 2),
-        (Room(accelerators=3), 1),
-        (Room(cores=16), 3),
-        (Room(accelerators=1, memory=100_000), 1),
-        (Room(accelerators=5), 0),
+        ({"NumberOfAcceleratorDevicesRequired": 2, "MinMemoryRequiredInMb": 128}, 2),
+        ({"NumberOfAcceleratorDevicesRequired": 3, "MinMemoryRequiredInMb": 128}, 1),
+        ({"NumberOfCpuCoresRequired": 16, "MinMemoryRequiredInMb": 128}, 3),
+        ({"NumberOfAcceleratorDevicesRequired": 1, "MinMemoryRequiredInMb": 100_000}, 1),
     ],
 )
-def test_copies_on_an_instance_are_as_many_as_its_scarcest_resource_allows(needs: Room, count: int) -> None:
-    assert fits(needs, SIZES[LARGE]) == count
+def test_copies_on_an_instance_are_as_many_as_its_scarcest_resource_allows(needs: dict[str, Any], count: int) -> None:
+    fleet = four_gpus(initial=1)
+    create(fleet, "probe", 1, ComputeResourceRequirements=needs)
+    fleet.model.update_runtime("probe", 9)
+    fleet.run(600)
+    assert per_instance(fleet) == [count]
 
 
 def test_copies_spread_over_the_instances_unless_they_are_packed() -> None:
@@ -57,7 +60,6 @@ def test_fragments_on_two_instances_hold_no_copy_of_their_sum() -> None:
     create(fleet, "small", 4)
     instances = fleet.model.instances_of("chat")
     assert sum(instance.free.accelerators for instance in instances) == 4
-    assert slots(Room(accelerators=4), instances) == 0
     large = create(fleet, "large", 1, accelerators=4)
     assert large.status == "Failed"
     assert "Not enough hardware resources" in large.failure_reason

@@ -18,7 +18,7 @@ from __future__ import annotations
 from math import inf
 from typing import Literal
 
-from pointsman_emulator.models.inference_course import MINUTE, fits, slots
+from pointsman_emulator.models.inference_course import MINUTE
 from pointsman_emulator.models.inference_parts import Component, Copy, CopyState, Endpoint, Instance, Variant, plain
 from pointsman_emulator.models.inference_plan import plan_of
 from pointsman_emulator.models.inference_scaling import AutoScaling, ScalingTarget
@@ -54,8 +54,6 @@ __all__ = [
     "ScalingTarget",
     "Spec",
     "Variant",
-    "fits",
-    "slots",
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
@@ -352,29 +352,3 @@ def may_hold(pool: InstancePool, spec: Spec) -> bool:
     """Whether a copy fits on an empty instance of a pool."""
     needs = spec.needs_on(pool.instance_type)
     return needs is not None and pool.size.holds(needs)
-
-
-def slots(needs: Room, instances: Iterable[Instance]) -> int:
-    """How many more copies of a size fit: fragments on different instances do not add up."""
-    return sum(fits(needs, instance.free) for instance in instances if not instance.leaving)
-
-
-def fits(needs: Room, room: Room) -> int:
-    """How many copies of a size fit in a room.
-
-    >>> fits(Room(accelerators=2, memory=1000), Room(accelerators=3, memory=9000))
-    1
-    """
-    counts: list[float] = [
-        (there + 1e-9) // needed
-        for needed, there in (
-            (needs.accelerators, room.accelerators),
-            (needs.cores, room.cores),
-            (needs.memory, room.memory),
-        )
-        if needed > 0
-    ]
-    return int(min(counts, default=0))
-
-
-Sizes = Mapping[str, Room]

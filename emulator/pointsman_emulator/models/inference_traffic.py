@@ -7,13 +7,12 @@ a request that finds none is lost.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf
 from random import Random
 from typing import Literal
 
-from pointsman_emulator.models.inference_parts import Component, Copy, CopyState
+from pointsman_emulator.models.inference_parts import Component, Copy
 from pointsman_emulator.models.inference_values import InferenceSettings, MetricValue
 
 NAMESPACE = "AWS/SageMaker"
@@ -45,8 +44,8 @@ class Counts:
     """Answered with an error by the model."""
     lost: int = 0
     """Not answered: nobody was there, every place was taken, or the copy went away under it."""
-    by_spec: dict[int, int] = field(default_factory=dict)
-    """Requests that each spec got, by its id."""
+    by_model: dict[str, int] = field(default_factory=dict)
+    """Requests that the copies of each model got; of each image, where a spec names no model."""
 
 
 class Traffic:
@@ -131,8 +130,7 @@ class Traffic:
         done = (work[waiting] if waiting >= 0 else at) + latency
         insort(work, done)
         counts.failed += client or server
-        key = id(copy.spec)
-        counts.by_spec[key] = counts.by_spec.get(key, 0) + 1
+        counts.by_model[copy.spec.runs] = counts.by_model.get(copy.spec.runs, 0) + 1
         self._errors(client=client, server=server)
         self._note("ModelLatency", (done - at) * 1e6)
         self._note("ConcurrentRequestsPerCopy", float(len(work)))
@@ -160,8 +158,3 @@ class Traffic:
 
 
 UNITS = {"ModelLatency": "Microseconds"}
-
-
-def states(component: Component) -> Iterator[tuple[str, CopyState]]:
-    """Each copy's model and state, for those who want the truth and not the API's view."""
-    return ((copy.spec.model or "", copy.state) for copy in component.copies)

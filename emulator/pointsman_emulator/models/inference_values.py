@@ -266,6 +266,11 @@ class Spec:
         return self.document.get("ModelName")
 
     @property
+    def runs(self) -> str:
+        """What it runs: its model, or its image."""
+        return str(self.model or (self.document.get("Container") or {}).get("Image", ""))
+
+    @property
     def base(self) -> str | None:
         """The component that it adapts."""
         return self.document.get("BaseInferenceComponentName")
