@@ -19,6 +19,7 @@ from unittest import mock
 from moto.moto_api._internal import mock_random
 from moto.stepfunctions.parser.api import HistoryEventType
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.common.timeouts.timeout import TimeoutSecondsPath
 from moto.stepfunctions.parser.asl.component.eval_component import EvalComponent
 from moto.stepfunctions.parser.asl.component.program.program import Program
 from moto.stepfunctions.parser.asl.component.state.exec import execute_state
@@ -99,6 +100,7 @@ class Engine:
             for module in (lambda_eval_utils, state_task_service_aws_sdk, state_task_service_sfn):
                 enter(patch(module, "boto_client_for", client_for))
             enter(patch(state_task_service_sfn.StateTaskServiceSfn, "_normalise_parameters", _spelled))
+            enter(patch(TimeoutSecondsPath, "_eval_seconds", _whole_seconds))
             enter(_silent())
             try:
                 yield
@@ -211,7 +213,16 @@ def _evaluate(program: Program, env: Any) -> None:
 
 
 _add_event = EventManager.add_event
+_eval_seconds = TimeoutSecondsPath._eval_seconds
 _normalise_parameters = state_task_service_sfn.StateTaskServiceSfn._normalise_parameters
+
+
+def _whole_seconds(path: TimeoutSecondsPath, env: Any) -> int:
+    """A path of a time-out leads to a positive integer, in AWS; moto takes any number."""
+    seconds = _eval_seconds(path, env)
+    if type(seconds) is not int or seconds <= 0:
+        raise ValueError(f"the time-out must be a positive integer, not {seconds!r}")
+    return seconds
 
 
 def _spelled(task: Any, parameters: dict[str, Any], *args: Any, **kwargs: Any) -> None:

@@ -164,6 +164,13 @@ def test_a_throttled_table_is_asked_again_while_the_world_goes_on(rollouts: Roll
     assert errors == 2 * ["DynamoDb.TransactionConflictException"]
 
 
+@pytest.mark.parametrize("wait", [60.5, 60.0, 0, -1, None, "60"])
+def test_a_wait_that_is_no_positive_integer_fails_as_in_aws(rollouts: Rollouts, wait: Any) -> None:
+    execution = rollouts.start(step("Bake", wait=wait), DONE)
+    rollouts.aws.run_for(HOUR)
+    assert (rollouts.describe(execution)["error"], rollouts.passes()) == ("States.Runtime", 1)
+
+
 # Phases and ends
 
 PARKING = ("Await capacity", "Await update", "Bake", "Await operator", "Await rollback")
