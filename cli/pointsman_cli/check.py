@@ -1,13 +1,18 @@
-"""A policy file, checked: its policy, or everything that is wrong with it, each with its place."""
+"""A file that people write, checked: what it states, or everything that is wrong with it, each with its place."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path as File
+from typing import Generic, TypeVar
 
 from pointsman.documents import InvalidDocument, Path, Problem, parse_policy
 from pointsman.queues.policy import Policy
 from pointsman_cli.yaml_file import Guess, Place, YamlFile, read_yaml
+
+Stated = TypeVar("Stated")
+Parse = Callable[[object], Stated]
+"""From plain values to what they state; raises `InvalidDocument`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,43 +32,48 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A policy file after its check; `policy` is None when there are findings."""
+class Checked(Generic[Stated]):
+    """A file after its check; `stated` is None when there are findings."""
 
     source: YamlFile
     findings: tuple[Finding, ...]
-    policy: Policy | None = None
+    stated: Stated | None = None
 
 
-def check(file: File) -> Checked:
-    """Read and check the file; raises `UserMistake` when there is none."""
+def check(file: File) -> Checked[Policy]:
+    """Read and check a policy; raises `UserMistake` when there is no file."""
+    return checked(file, parse_policy)
+
+
+def checked(file: File, parse: Parse[Stated]) -> Checked[Stated]:
+    """Read and check a document of any kind; raises `UserMistake` when there is no file."""
     source = read_yaml(file)
     name = str(file)
     findings = [Finding(name, t.place, t.path, t.message, t.remedy) for t in source.troubles]
-    policy = None
+    stated = None
     if source.value is not None or not findings:
-        policy, problems = _parsed(source.value)
+        stated, problems = _parsed(source.value, parse)
         told = {trouble.path for trouble in source.troubles}
         findings += [
             Finding(name, source.place(p.path), p.path, p.message, p.remedy)
-            for p in _quoted(source, problems)
+            for p in _quoted(source, problems, parse)
             if p.path not in told
         ]
     findings.sort(key=lambda f: (f.place.line, f.place.column))
-    return Checked(source, tuple(findings), None if findings else policy)
+    return Checked(source, tuple(findings), None if findings else stated)
 
 
-def _parsed(value: object) -> tuple[Policy | None, tuple[Problem, ...]]:
+def _parsed(value: object, parse: Parse[Stated]) -> tuple[Stated | None, tuple[Problem, ...]]:
     try:
-        return parse_policy(value), ()
+        return parse(value), ()
     except InvalidDocument as invalid:
         return None, invalid.problems
 
 
-def _quoted(source: YamlFile, problems: tuple[Problem, ...]) -> Iterable[Problem]:
+def _quoted(source: YamlFile, problems: tuple[Problem, ...], parse: Parse[Stated]) -> Iterable[Problem]:
     """The problems, with what quotes would mend: a bare word that YAML took for a boolean, a number or a date."""
     wrong = {problem.path for problem in problems}
-    mended = wrong - {p.path for p in _parsed(_as_text(source, wrong))[1]}
+    mended = wrong - {p.path for p in _parsed(_as_text(source, wrong), parse)[1]}
     for problem in problems:
         guess = source.guesses.get(problem.path)
         if guess is not None and problem.path in mended:

@@ -35,8 +35,8 @@ def check_(ctx: click.Context, file: Path, as_json: bool) -> None:
     checked = check(file)
     if as_json:
         print_json({"ok": not checked.findings, "problems": [_finding(f) for f in checked.findings]})
-    elif checked.policy:
-        ruled = checked.policy
+    elif checked.stated:
+        ruled = checked.stated
         classes = counted(len(ruled.classes), "class")
         click.echo(f"{file}: a policy of queue {ruled.queue} with {classes}; mode {ruled.mode.value}")
     else:
@@ -60,13 +60,13 @@ def schema() -> None:
 def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> None:
     """Check the policy in FILE, and make it the one that rules its queue."""
     checked = check(file)
-    if checked.policy is None:
+    if checked.stated is None:
         if as_json:
             print_json({"ok": False, "problems": [_finding(f) for f in checked.findings]})
         raise Failure("the policy is not applied\n" + "\n".join(map(str, checked.findings)), FOUND)
     place = f"{file}:{checked.source.place(('queue',)).line}"
     with options.deployment(ctx) as found:
-        ruled = checked.policy
+        ruled = checked.stated
         warnings = _fits(_described(found.batch, ruled.queue, place), ruled, place, measure_only=measure_only)
         now = found.clock.now()
         document = json.dumps(checked.source.value, ensure_ascii=False)

@@ -73,7 +73,7 @@ def read_yaml(file: File) -> YamlFile:
         place = _counted(raw[: error.start].decode(errors="replace"))
         return _unread(place, f"not UTF-8: byte 0x{raw[error.start]:02x}", "save the file as UTF-8")
     if len(raw) > MOST_BYTES:
-        return _unread(Place(1, 1), f"{len(raw)} bytes are too many for a policy", f"{MOST_BYTES} are allowed")
+        return _unread(Place(1, 1), f"{len(raw)} bytes are too many for one document", f"{MOST_BYTES} are allowed")
     found = YamlFile()
     try:
         node = YAML(typ="safe", pure=True).compose(text)
@@ -88,7 +88,7 @@ def read_yaml(file: File) -> YamlFile:
     except YAMLError as error:
         return _unread(Place(1, 1), f"not YAML: {error}")
     except RecursionError:
-        return _unread(Place(1, 1), "nested too deeply", "a policy has four levels")
+        return _unread(Place(1, 1), "nested too deeply", "four levels are enough")
     except _TooManyValues:
         return _unread(Place(1, 1), f"its aliases expand to more than {MOST_VALUES} values", "write them out")
     return found

@@ -81,8 +81,8 @@ def trace_slice(
 
 def _policy(file: Path) -> tuple[dict[str, object], Policy]:
     checked = check(file)
-    if checked.policy is None:
+    if checked.stated is None:
         raise UserMistake("this policy is not valid", place=str(file), remedy=f"pointsman policy check {file}")
-    if checked.policy.queue != QUEUE:
-        raise UserMistake(f"the demo's queue is {QUEUE}, this policy is for {checked.policy.queue}", place=str(file))
-    return cast("dict[str, object]", checked.source.value), checked.policy
+    if checked.stated.queue != QUEUE:
+        raise UserMistake(f"the demo's queue is {QUEUE}, this policy is for {checked.stated.queue}", place=str(file))
+    return cast("dict[str, object]", checked.source.value), checked.stated

@@ -121,8 +121,8 @@ def test_a_bad_file_is_one_message_with_its_place(command: Command, tmp_path: Pa
 BYTES = {
     "not UTF-8": (b"version: 1\nqueue: caf\xe9\n", "2:11: not UTF-8: byte 0xe9 (save the file as UTF-8)"),
     "UTF-16": ("version: 1".encode("utf-16"), "1:1: not UTF-8: byte 0xff (save the file as UTF-8)"),
-    "far too long": (b"#" * 300_000, "1:1: 300000 bytes are too many for a policy (262144 are allowed)"),
-    "nested too deeply": (b"version: " + b"[" * 5000, "1:1: nested too deeply (a policy has four levels)"),
+    "far too long": (b"#" * 300_000, "1:1: 300000 bytes are too many for one document (262144 are allowed)"),
+    "nested too deeply": (b"version: " + b"[" * 5000, "1:1: nested too deeply (four levels are enough)"),
     "aliases that expand without end": (
         b"a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
         + b"".join(b"%c: &%c [%s]\n" % (c, c, b", ".join([b"*%c" % (c - 1)] * 10)) for c in b"bcdefgh"),
