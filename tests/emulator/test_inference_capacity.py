@@ -373,3 +373,18 @@ def test_a_variant_of_a_component_endpoint_needs_a_role_and_names_no_model() -> 
     request["ProductionVariants"][0]["ModelName"] = "old"
     with pytest.raises(InferenceRefusedError, match="ManagedInstanceScaling"):
         fleet.model.create_config(request)
+
+
+@pytest.mark.parametrize("setting", ["accept", "refuse"])
+def test_an_endpoint_that_is_patched_says_so_and_takes_writes_or_none(setting: str) -> None:
+    fleet = Fleet(writes_while_endpoint_updates=setting)
+    fleet.model.system_update("chat", 1800)
+    assert fleet.model.describe_endpoint("chat")["EndpointStatus"] == "SystemUpdating"
+    if setting == "refuse":
+        with pytest.raises(InferenceRefusedError, match="being updated"):
+            fleet.update("new", rolling())
+    else:
+        fleet.update("new", rolling())
+    fleet.run(1801)
+    fleet.run(7200)
+    assert fleet.model.describe_endpoint("chat")["EndpointStatus"] == "InService"

@@ -46,10 +46,15 @@ def test_a_share_of_the_copies_is_rounded_down_or_up(setting: str, batch: int) -
     assert len(fleet.llm.copies) == 10 + batch
 
 
-def test_no_copies_are_rolled_in_no_time() -> None:
-    fleet = Fleet()
+@pytest.mark.parametrize("setting", ["accept", "refuse"])
+def test_no_copies_are_rolled_in_no_time_or_have_no_batch(setting: str) -> None:
+    fleet = Fleet(zero_copies=setting)
     fleet.model.update_runtime("llm", 0)
     fleet.run(600)
+    if setting == "refuse":
+        with pytest.raises(InferenceRefusedError, match="which is 0"):
+            fleet.update("new", rolling())
+        return
     fleet.update("new", rolling())
     assert fleet.outcome() == ("InService", "new", 0)
 
@@ -158,6 +163,26 @@ def test_an_update_that_names_no_timeout_has_a_default_one_or_none(
     fleet.update("new", rolling(1, 600))
     fleet.run(7200)
     assert fleet.outcome() == outcome
+
+
+def test_an_update_that_takes_too_long_may_be_left_where_it_is() -> None:
+    fleet = Fleet(after_timeout="failed")
+    fleet.update("new", rolling(1, 600, timeout=1800))
+    fleet.run(7200)
+    assert fleet.outcome() == ("Failed", "old", 4)
+    assert Counter(fleet.models()) == {"old": 2, "new": 2}
+
+
+@pytest.mark.parametrize(
+    "setting,text",
+    [("alarm_text", "an alarm, {alarm}"), ("timeout_text", "after {seconds:.0f} s"), ("startup_text", "{name}!")],
+)
+def test_the_words_of_a_failure_are_a_setting(setting: str, text: str) -> None:
+    fleet = Fleet(**{setting: text})
+    fleet.alarms["bad"] = "ALARM" if setting == "alarm_text" else "OK"
+    fleet.update("crashing" if setting == "startup_text" else "new", rolling(1, 900, "bad", timeout=1000))
+    fleet.run(7200)
+    assert fleet.described()["FailureReason"] == text.format(alarm="bad", seconds=1000, name="llm")
 
 
 # Ways back

@@ -32,6 +32,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "alarm_at_start": ("rollback", "refuse", "ignore"),
     "alarms_watched": ("bake", "always"),
     "default_timeout": (1800.0, 28800.0),
+    "after_timeout": ("rollback", "failed"),
+    "zero_copies": ("accept", "refuse"),
     "rollback_room": ("replace", "surge"),
     "failed_rollback": ("failed", "in-service"),
     "describe_lag": (0.0, 30.0),
@@ -65,7 +67,7 @@ class World:
     def act(self) -> None:
         draw, model = self.random, self.model
         name = draw.choice(("llm", "embed"))
-        match draw.randrange(6):
+        match draw.randrange(7):
             case 0 | 1:
                 request = component_request(name, 1, draw.choice(sorted(BEHAVIOURS)))
                 del request["EndpointName"], request["VariantName"]
@@ -84,6 +86,9 @@ class World:
                 self.attempt(lambda: model.delete_component(name))
             case 5:
                 self.attempt(lambda: model.create_component(component_request(name, draw.randint(1, 3))))
+
+            case 6:
+                self.attempt(lambda: model.system_update("chat", draw.choice((60, 900))))
 
     def check(self) -> None:
         for endpoint in self.model.endpoints.values():

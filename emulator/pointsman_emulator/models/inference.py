@@ -212,7 +212,10 @@ class InferenceModel(AutoScaling):
             )
 
     def _endpoint_takes_writes(self, endpoint: Endpoint) -> None:
-        if endpoint.status == "Updating" and self.settings.writes_while_endpoint_updates == "refuse":
+        if (
+            endpoint.status in ("Updating", "SystemUpdating")
+            and self.settings.writes_while_endpoint_updates == "refuse"
+        ):
             raise InferenceRefusedError(f'Endpoint "{endpoint.name}" is being updated.')
 
     # Requests

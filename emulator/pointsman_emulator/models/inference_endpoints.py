@@ -192,6 +192,14 @@ class Endpoints(InferenceCourse):
                 f'Cannot {what} in-progress endpoint "{endpoint.name}" while it is {endpoint.status}.'
             )
 
+    def system_update(self, name: str, seconds: float) -> None:
+        """SageMaker patches the endpoint, which nobody asked for: SystemUpdating for a while (API:EndpointStatus)."""
+        endpoint = self.find_endpoint(name)
+        self._settled(endpoint, "patch")
+        endpoint.busy += 1
+        self._tell_endpoint(endpoint, "SystemUpdating")
+        self.after(seconds, lambda: self._busier(endpoint, -1))
+
     def delete_endpoint(self, name: str) -> None:
         """Delete an endpoint; with components on it, as the settings say."""
         endpoint = self.find_endpoint(name)

@@ -71,7 +71,7 @@ def _resolved(size: Document, copies: int, settings: InferenceSettings) -> int:
 
 def _batch(size: Document, copies: int, settings: InferenceSettings) -> int | None:
     """Copies in a batch, 5..50 % of them all; None: as without a DeploymentConfig."""
-    if copies == 0:
+    if copies == 0 and settings.zero_copies == "accept":
         return 1
     if copies == 1:
         match settings.single_copy:
@@ -79,11 +79,11 @@ def _batch(size: Document, copies: int, settings: InferenceSettings) -> int | No
                 return 1
             case "plain":
                 return None
-    percent = size["Value"] if size["Type"] == "CAPACITY_PERCENT" else 100 * size["Value"] / copies
+    percent = size["Value"] if size["Type"] == "CAPACITY_PERCENT" else 100 * size["Value"] / max(1, copies)
     number = max(1, _resolved(size, copies, settings))
     if settings.batch_rule == "clamp" and copies > 1:
         return max(1, ceil(0.05 * copies), min(number, copies // 2))
-    if not 5 <= percent <= 50 or (copies == 1):
+    if not 5 <= percent <= 50 or copies <= 1:
         raise InferenceRefusedError(
             f"MaximumBatchSize must be between 5% and 50% of the inference component's copy count, which is {copies}."
         )

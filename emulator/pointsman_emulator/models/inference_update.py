@@ -198,6 +198,7 @@ class Update(Change):
         self.before = component.desired
         self.goal = component.desired if copies is None else copies
         self.going_back = False
+        self._late = False
         self._began = course.now
         self._ignored = {name for name in plan.alarms if self._alarm(name) == "ALARM"}
         if course.settings.alarm_at_start != "ignore":
@@ -219,8 +220,10 @@ class Update(Change):
         return self.course.alarm_state(name, self.component)
 
     def _time_out(self) -> None:
-        if not self.done and not self.going_back:
-            self.fail(self.course.settings.timeout_text.format(seconds=self.plan.timeout))
+        if self.done or self.going_back:
+            return
+        self._late = self.course.settings.after_timeout == "failed"
+        self.fail(self.course.settings.timeout_text.format(seconds=self.plan.timeout))
 
     def _watch(self) -> None:
         if self.done or self.going_back:
@@ -249,6 +252,10 @@ class Update(Change):
                 self._raise_if_alarmed()
             yield from self._forward()
         except StepFailedError as failure:
+            if self._late:
+                self._record(False)  # noqa: FBT003 - it was not applied
+                self._end(FAILED, f"left where it was: {failure.reason}", failure.reason)
+                return
             self.going_back = True
             self.component.log.append((self.course.now, f"rolling back: {failure.reason}"))
             yield from self._back(failure.reason)
@@ -307,11 +314,11 @@ class Update(Change):
         component, course, settings = self.component, self.course, self.course.settings
         component.desired = self.before
         batch = self.plan.rollback_batch or max(1, self.before)
-        course.stop([copy for copy in component.alive(self.new) if copy.state is not CopyState.SERVING])
+        course.stop([it for it in component.alive(other_than=self.old) if it.state is not CopyState.SERVING])
         whole = True
         while True:
             missing = self.before - len(component.alive(self.old))
-            new = component.alive(self.new)
+            new = component.alive(other_than=self.old)
             if missing <= 0:
                 yield from self._removed(new)
                 break

@@ -147,6 +147,8 @@ class InferenceSettings:
     """MaximumBatchSize outside of 5..50 % (API:InferenceComponentRollingUpdatePolicy): refused, or cut."""
     single_copy: Literal["refuse", "round-up", "plain"] = "refuse"
     """One copy has no batch of 50 %: refused, a batch of one, or as without a DeploymentConfig."""
+    zero_copies: Literal["accept", "refuse"] = "accept"
+    """A batch of a component of no copies, of which nothing is 5..50 %."""
     percent_rounding: Literal["up", "down"] = "down"
     """Copies of a CAPACITY_PERCENT; never less than one."""
     plain_update: Literal["blue-green", "in-place"] = "blue-green"
@@ -162,6 +164,8 @@ class InferenceSettings:
     alarm_poll: float = 15.0
     default_timeout: float | None = 28800.0
     """MaximumExecutionTimeoutInSeconds where the update names none; None: never."""
+    after_timeout: Literal["rollback", "failed"] = "rollback"
+    """An update that took too long: taken back, or left where it is, Failed."""
     rollback_room: Literal["replace", "surge"] = "replace"
     """Old copies that find no room: new ones go first, or the rollback fails."""
     failed_rollback: Literal["failed", "in-service"] = "failed"

@@ -11,6 +11,7 @@ STATUSES = {
     "InService": "IN_SERVICE",
     "Creating": "CREATING",
     "Updating": "UPDATING",
+    "SystemUpdating": "SYSTEM_UPDATING",
     "Deleting": "DELETING",
     "Failed": "FAILED",
 }
