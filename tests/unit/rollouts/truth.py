@@ -82,6 +82,9 @@ class Truth:
     bad: bool = False
     flaps: bool = False  # the alarm of a bad version fires seldom, and for less than a poll
     rate: float = 0.01  # how often a second a bad version trips the alarm, else
+    quiet: bool = False  # nobody calls, so there are no samples
+    problem: str = ""  # what CloudWatch says against the alarm's evaluation
+    refuses: bool = False  # every update is refused
     dies: float = 0.0  # the chance that an update fails by itself
     now: float = 1_000_000.0
     parts: dict[str, Part] = field(default_factory=dict)
@@ -92,7 +95,6 @@ class Truth:
     locks: dict[str, LockView] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     first_change: float | None = None
-    writes: int = 0
 
     def fleet(self) -> None:
         """Four components on three endpoints: two share one, one has auto scaling, one has one copy, one needs room."""
@@ -173,8 +175,7 @@ class Truth:
 
     def _part(self, name: str) -> Part:
         part = self.parts[name]
-        self.writes += 1
-        if part.gone or part.flight is not None or part.busy_until > self.now:
+        if self.refuses or part.gone or part.flight is not None or part.busy_until > self.now:
             raise Refused(f"cannot update {name} in state UPDATE_RC_IN_PROGRESS")
         return part
 
@@ -194,9 +195,10 @@ class Truth:
             )
             for name, (count, most, shape) in self.boxes.items()
         }
+        samples = () if self.quiet else (self.now - 30, self.now - 1)
         rows = tuple(at for at in self.alarmed if at + HISTORY_LAG <= self.now)
         state = AlarmState.ALARM if self.now < self.alarm_until else AlarmState.OK
-        alarm = AlarmView("fleet-errors", state, entered=rows, samples=(self.now - 30, self.now - 1))
+        alarm = AlarmView("fleet-errors", state, entered=rows, samples=samples, problem=self.problem)
         scaling = {
             p.name: ScalingView(2, 4, suspended=p.suspended) for p in self.parts.values() if p.suspended is not None
         }

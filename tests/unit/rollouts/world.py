@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pointsman.rollouts.commands import By, CommandRefused, abort, adopt, pause, resume, rollback, start
 from pointsman.rollouts.decide import decide, freeze
@@ -22,7 +23,7 @@ from pointsman.rollouts.decision import (
 from pointsman.rollouts.observations import AlarmState, LockView, Observations
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import Direction, HoldKind, RolloutRecord, State
-from pointsman.rollouts.request import Amount, Request, Yielding
+from pointsman.rollouts.request import Amount, Yielding
 from tests.unit.rollouts.build import NEW, OTHER, request
 from tests.unit.rollouts.ends import SEEN_LATE, TIMEOUT, check_end
 from tests.unit.rollouts.truth import Habits, Refused, Truth
@@ -55,22 +56,23 @@ class Trouble:
 class World:
     """One rollout's store, its passes, and the checks against what is true."""
 
-    def __init__(
-        self, truth: Truth, trouble: Trouble, edges: Edges | None = None, asked: Request | None = None
-    ) -> None:
+    def __init__(self, truth: Truth, trouble: Trouble, edges: Edges | None = None, **asked: Any) -> None:
         self.truth, self.trouble, self.edges = truth, trouble, edges or Edges()
-        self.request = asked or request(
-            waves=(Amount(1), Amount(2), Amount(100, percent=True)),
-            bake=300.0,
-            final_bake=300.0,
-            wait=60.0,
-            concurrency=2,
-            yielding=(Yielding("y1"),),
-        )
+        values: dict[str, Any] = {
+            "waves": (Amount(1), Amount(2), Amount(100, percent=True)),
+            "bake": 300.0,
+            "final_bake": 300.0,
+            "wait": 60.0,
+            "concurrency": 2,
+            "yielding": (Yielding("y1"),),
+        }
+        self.request = request(**{**values, **asked})
         self.plan: Plan | None = None
         self.journal: list[JournalEntry] = []
         self.notices: list[str] = []
         self.passes = 0
+        self.helped = True  # a person sees to holds after half an hour
+        self.acts: list[Act] = []
         self.first = RolloutRecord(self.request.rollout)
         self.record = self.first
         self.wake: float | None = truth.now
@@ -150,6 +152,7 @@ class World:
     def carry_out(self, act: Act) -> None:
         """One call; SageMaker may refuse it."""
         act = self.edges.carry(act)
+        self.acts.append(act)
         truth = self.truth
         if self.record.phase.terminal and not isinstance(act, SetCopies | ResumeScaling | DeleteSwitch):
             truth.wrong.append(f"S15 {type(act).__name__} after the end")
@@ -242,17 +245,22 @@ class World:
         self.truth.bad, self.truth.rate = True, 1.0
         return self
 
-    def run(self, mischief: tuple[str, float] = ("", 0.0), until: float = 200_000.0) -> RolloutRecord:
-        """Let the world go on until the rollout has ended, or so much time has passed."""
+    def run(
+        self,
+        mischief: tuple[str, float] = ("", 0.0),
+        until: float = 200_000.0,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> RolloutRecord:
+        """Let the world go on until the rollout has ended, so much time has passed, or it shall stop."""
         truth, luck = self.truth, self.truth.luck
         begin = truth.now
         held_since: float | None = None
-        while truth.now < begin + until and not (self.record.phase.terminal and not self.running):
+        while truth.now < begin + until and not (self.record.phase.terminal and not self.running) and not stop():
             if mischief[0] and truth.now > begin + mischief[1]:
                 self.mischief(mischief[0])
                 mischief = ("", 0.0)
             held_since = (held_since or truth.now) if self.record.holds else None
-            if held_since is not None and truth.now > held_since + 1800:
+            if self.helped and held_since is not None and truth.now > held_since + 1800:
                 self.human()
                 held_since = None
             due = self.wake is not None and self.wake <= truth.now
@@ -282,10 +290,10 @@ class World:
             self.running.remove(pair)
 
 
-def world_of(truth: Truth, trouble: Trouble, edges: Edges | None = None) -> World:
+def world_of(truth: Truth, trouble: Trouble, edges: Edges | None = None, **asked: Any) -> World:
     """The small fleet, and a rollout asked for."""
     truth.fleet()
-    return World(truth, trouble, edges)
+    return World(truth, trouble, edges, **asked)
 
 
 def calm(**changes: object) -> Truth:

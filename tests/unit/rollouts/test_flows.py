@@ -1,0 +1,364 @@
+"""What an operator can see of rollouts in a calm world: holds, gates, ways out, and what is given back."""
+
+from typing import Any
+
+import pytest
+
+from pointsman.rollouts.commands import approve, resume, retry, waive
+from pointsman.rollouts.decide import decide
+from pointsman.rollouts.decision import CreateSwitch, FireSwitch, SetCopies, SubmitUpdate
+from pointsman.rollouts.draft import MOST_CHANGES
+from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.reasons import Reason
+from pointsman.rollouts.record import Direction, HoldKind, Phase, RolloutRecord, State, Step, Switch
+from pointsman.rollouts.request import Capacity, Freeze, NoTraffic, OnFailure
+from tests.unit.rollouts.build import BIG_BOX, NEW, NOW, OLD, OTHER
+from tests.unit.rollouts.truth import Flight, Part
+from tests.unit.rollouts.world import Trouble, World, calm, world_of
+
+
+def world(**asked: Any) -> World:
+    made = world_of(calm(), Trouble(), **asked)
+    made.helped = False
+    return made
+
+
+def until(made: World, phase: Phase, step: Step | None = None, wave: int | None = None) -> RolloutRecord:
+    def there() -> bool:
+        record = made.record
+        same = record.phase is phase and (step is None or record.step is step)
+        return same and (wave is None or record.wave == wave) and not made.running
+
+    made.run(stop=there)
+    assert there(), made.record
+    return made.record
+
+
+def held(made: World, kind: HoldKind) -> RolloutRecord:
+    made.run(stop=lambda: made.record.hold(kind) is not None and not made.running)
+    assert made.record.hold(kind) is not None, made.record
+    return made.record
+
+
+def reasons(made: World) -> list[Reason]:
+    return [said.reason for line in made.journal for said in line.said]
+
+
+def updates(made: World, direction: Direction) -> list[str]:
+    return [a.component for a in made.acts if isinstance(a, SubmitUpdate) and a.attempt.direction is direction]
+
+
+# ---------------------------------------------------------------------------------------------------------- the way on
+
+
+def test_a_good_version_reaches_every_component_wave_by_wave() -> None:
+    made = world()
+    assert made.run().phase is Phase.SUCCEEDED
+    assert updates(made, Direction.FORWARD)[:2] == ["m1", "m2"]
+    assert set(updates(made, Direction.FORWARD)[2:]) == {"m3", "m4"}
+    assert reasons(made).count(Reason.WAVE_RESERVED) == 3 + 4
+
+
+def test_every_forward_update_lists_the_kill_switch_and_none_before_it_is_ready() -> None:
+    made = world()
+    made.run()
+    first = next(n for n, act in enumerate(made.acts) if isinstance(act, SubmitUpdate))
+    assert any(isinstance(act, CreateSwitch) for act in made.acts[:first])
+    assert all("pointsman-kill-r1" in a.alarms for a in made.acts if isinstance(a, SubmitUpdate))
+
+
+def test_what_gave_way_comes_back_and_one_copy_is_one_again() -> None:
+    made = world()
+    made.run()
+    copies = [(a.component, a.copies) for a in made.acts if isinstance(a, SetCopies)]
+    assert ("m2", 2) in copies
+    assert copies.index(("m2", 2)) < copies.index(("m2", 1))
+    assert made.truth.parts["y1"].suspended is False
+
+
+def test_a_pass_that_finds_nothing_new_changes_nothing() -> None:
+    made = world()
+    record = until(made, Phase.RUNNING, Step.BAKING)
+    assert made.plan is not None
+    decision = decide(record, made.plan, made.truth.observe(), made.truth.now)
+    assert (decision.journal, decision.acts, decision.record) == (None, (), record)
+    assert decision.next_wake_at is not None
+    assert decision.next_wake_at > made.truth.now
+
+
+@pytest.mark.parametrize("end", ["good", "bad"])
+def test_a_record_that_has_ended_never_changes(end: str) -> None:
+    made = world() if end == "good" else world().ready()
+    record = made.run()
+    assert made.plan is not None
+    decision = decide(record, made.plan, made.truth.observe(), made.truth.now + 1e6)
+    assert (decision.record, decision.acts, decision.next_wake_at) == (record, (), None)
+
+
+# --------------------------------------------------------------------------------------------------------------- holds
+
+
+def test_a_pause_stops_the_bake_clock_and_nothing_else() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.mischief("pause")
+    made.run(until=3000.0)
+    assert (made.record.step, made.record.wave) == (Step.BAKING, 0)
+    made.command(resume)
+    resumed = made.truth.now
+    until(made, Phase.RUNNING, Step.GATED)
+    assert made.truth.now - resumed > 200
+
+
+def test_an_alarm_is_acted_on_in_a_pause() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.mischief("pause")
+    made.truth.bad, made.truth.rate = True, 1.0
+    assert made.run().phase is Phase.ROLLED_BACK
+
+
+def test_a_wave_waits_for_its_approval() -> None:
+    made = world(approvals=(2,))
+    record = held(made, HoldKind.APPROVAL)
+    made.run(until=5000.0)
+    assert (made.record.wave, made.record.step) == (1, Step.ADMITTING)
+    assert updates(made, Direction.FORWARD) == ["m1"]
+    plan = made.plan
+    assert plan is not None
+    made.command(lambda r, by: approve(r, plan, 2, by))
+    assert record.components == made.record.components
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_a_freeze_holds_the_way_on_until_it_ends() -> None:
+    made = world(freezes=(Freeze(NOW, NOW + 7200),))
+    made.run(until=7000.0)
+    assert not updates(made, Direction.FORWARD)
+    assert made.record.hold(HoldKind.FREEZE) is not None
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_neither_freeze_nor_approval_nor_pause_holds_the_way_back() -> None:
+    made = world(approvals=(2,), freezes=(Freeze(NOW + 1500, NOW + 1e6),))
+    held(made, HoldKind.APPROVAL)
+    made.mischief("pause")
+    made.truth.advance(1500)
+    made.mischief("rollback")
+    assert made.run().phase is Phase.ROLLED_BACK
+
+
+QUIET = [
+    ("held, and stopped when nobody comes", {"no_traffic": NoTraffic.HOLD}, Phase.STOPPED),
+    ("passed, where a person said so before", {"no_traffic": NoTraffic.WAIVE}, Phase.SUCCEEDED),
+    ("baked longer, then held and stopped", {"no_traffic": NoTraffic.EXTEND, "extend": 7200.0}, Phase.STOPPED),
+]
+
+
+@pytest.mark.parametrize("asked,end", [q[1:] for q in QUIET], ids=[q[0] for q in QUIET])
+def test_a_quiet_endpoint_is(asked: dict[str, Any], end: Phase) -> None:
+    made = world(**asked)
+    made.truth.quiet = True
+    assert made.run().phase is end
+    assert made.truth.now - NOW > asked.get("extend", 0.0)
+
+
+def test_a_person_may_waive_what_a_gate_lacks_for_this_wave_only() -> None:
+    made = world()
+    made.truth.quiet = True
+    held(made, HoldKind.NO_TRAFFIC)
+    made.command(lambda r, by: waive(r, HoldKind.NO_TRAFFIC, by))
+    record = held(made, HoldKind.NO_TRAFFIC)
+    assert record.wave == 1
+
+
+def test_a_doubtful_alarm_holds_and_goes_on_when_it_is_sound_again() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.problem = "partial data"
+    held(made, HoldKind.INCONCLUSIVE)
+    made.truth.problem = ""
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+# ------------------------------------------------------------------------------------------------------------ capacity
+
+
+def test_no_wave_begins_without_room_and_it_goes_on_when_there_is_some() -> None:
+    made = world()
+    until(made, Phase.PREFLIGHT)
+    made.truth.boxes["e1"] = (1, 1, BIG_BOX)
+    made.truth.parts["m0"] = Part("m0", "e1", 3)
+    record = held(made, HoldKind.CAPACITY)
+    assert not updates(made, Direction.FORWARD)
+    assert all(c.state is State.PENDING for c in record.components)
+    made.truth.boxes["e1"] = (1, 3, BIG_BOX)
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_room_that_does_not_come_stops_the_rollout() -> None:
+    made = world()
+    until(made, Phase.PREFLIGHT)
+    made.truth.boxes["e1"] = (1, 1, BIG_BOX)
+    made.truth.parts["m0"] = Part("m0", "e1", 3)
+    record = made.run()
+    assert record.phase is Phase.STOPPED
+    assert "needs 2 instances" in record.cause
+
+
+def test_capacity_try_begins_without_room() -> None:
+    made = world(capacity=Capacity.TRY, reason="no other way", person="maria", yielding=())
+    made.truth.boxes["e1"] = (1, 1, BIG_BOX)
+    made.truth.parts["m0"] = Part("m0", "e1", 3)
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+# ------------------------------------------------------------------------------------------------------- the ways out
+
+
+def test_from_an_alarm_to_the_first_call_it_takes_a_pass_and_the_commit_of_its_intent() -> None:
+    made = world(concurrency=1)
+    until(made, Phase.RUNNING, Step.UPDATING, wave=1)
+    made.run(stop=lambda: made.truth.parts["m2"].flight is not None and not made.running)
+    made.truth.alarm_until = made.truth.now + 5000
+    made.truth.alarmed.append(made.truth.now)
+    passes, calls = made.passes, len(made.acts)
+    made.run(stop=lambda: len(made.acts) > calls)
+    assert isinstance(made.acts[calls], FireSwitch)
+    assert made.passes - passes <= 2 + 1  # one may have been due already when the alarm fired
+
+
+def test_what_is_finished_goes_back_the_newest_wave_first_and_without_alarms() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=1)
+    made.mischief("rollback")
+    assert made.run().phase is Phase.ROLLED_BACK
+    backs = [a for a in made.acts if isinstance(a, SubmitUpdate) and a.attempt.direction is Direction.BACK]
+    assert [a.component for a in backs] == ["m2", "m1"]
+    assert all(a.alarms == () for a in backs)
+    assert all(a.attempt.rollback_batch.copies > 0 for a in backs)
+
+
+def test_an_abort_takes_back_what_is_in_flight_and_keeps_what_is_finished() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING, wave=1)
+    made.run(stop=lambda: made.truth.parts["m2"].flight is not None and not made.running)
+    made.mischief("abort")
+    assert made.run().phase is Phase.STOPPED
+    assert [made.truth.parts[name].spec for name in ("m1", "m2", "m3", "m4")] == [NEW, OLD, OLD, OLD]
+    assert made.record.switch is Switch.DELETED
+
+
+def test_an_abort_before_anything_was_changed_changes_nothing() -> None:
+    made = world()
+    until(made, Phase.PREFLIGHT)
+    made.mischief("abort")
+    assert made.run().phase is Phase.REJECTED
+    assert not updates(made, Direction.FORWARD)
+
+
+def test_a_failure_stops_where_the_request_says_so() -> None:
+    made = world(on_failure=OnFailure.STOP)
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    made.truth.dies = 1.0
+    assert made.run().phase is Phase.STOPPED
+    assert made.truth.parts["m1"].spec == NEW
+    assert not updates(made, Direction.BACK)
+    assert "m2" in made.record.cause
+
+
+def test_an_alarm_in_the_final_bake_takes_everything_back() -> None:
+    made = world()
+    until(made, Phase.FINAL_BAKE)
+    made.truth.bad, made.truth.rate = True, 1.0
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert all(made.truth.parts[name].spec == OLD for name in ("m1", "m2", "m3", "m4"))
+
+
+def test_a_kill_switch_fires_while_the_alarm_is_deleted_only_at_the_end() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING)
+    made.run(stop=lambda: made.truth.parts["m1"].flight is not None and not made.running)
+    made.mischief("rollback")
+    made.run(stop=lambda: made.record.switch is Switch.FIRED)
+    assert made.truth.switch is AlarmState.ALARM
+    made.run()
+    assert made.truth.switch is None
+
+
+# ------------------------------------------------------------------------------------------------- drift, stuck, human
+
+
+def test_drift_holds_and_nothing_is_overwritten() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m3"].spec = OTHER
+    made.truth.parts["m3"].modified = made.truth.now
+    held(made, HoldKind.DRIFT)
+    made.run(until=50_000.0)
+    assert made.truth.parts["m3"].spec == OTHER
+    assert updates(made, Direction.FORWARD) == ["m1"]
+    made.human()
+    assert made.run().phase is Phase.SUCCEEDED
+    assert made.truth.parts["m3"].spec == NEW
+
+
+def test_a_way_back_leaves_what_drifted_to_a_person_and_says_so() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m1"].spec = OTHER
+    held(made, HoldKind.DRIFT)
+    made.mischief("rollback")
+    record = made.run()
+    assert (record.phase, record.needs_human) == (Phase.ROLLBACK_INCOMPLETE, ("m1",))
+    assert made.truth.parts["m1"].spec == OTHER
+    assert made.truth.locks["e1"].owner == "r1"
+    assert made.truth.locks["e2"].owner == ""
+
+
+def test_silence_beyond_the_timeout_is_stuck_and_keeps_the_lock() -> None:
+    made = world()
+    made.run(stop=lambda: made.truth.parts["m1"].flight is not None and not made.running)
+    flight = made.truth.parts["m1"].flight
+    assert isinstance(flight, Flight)
+    flight.ends, flight.alarms = float("inf"), ()
+    held(made, HoldKind.STUCK)
+    made.run(until=30_000.0)
+    assert not made.record.phase.terminal
+    made.mischief("rollback")
+    record = made.run()
+    assert (record.phase, record.needs_human) == (Phase.ROLLBACK_INCOMPLETE, ("m1",))
+    assert made.truth.locks["e1"].owner == "r1"
+
+
+def test_attempts_are_bounded_and_a_person_may_grant_more() -> None:
+    made = world()
+    made.truth.refuses = True
+    record = held(made, HoldKind.STUCK)
+    assert record.component("m1").state is State.STUCK
+    assert updates(made, Direction.FORWARD) == ["m1"] * 3
+    marks = {a.mark for a in record.component("m1").attempts}
+    assert len(marks) == 3
+    made.truth.refuses = False
+    made.command(retry)
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_a_component_that_was_only_planned_and_is_gone_is_left_out() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m4"].gone = True
+    record = made.run()
+    assert record.phase is Phase.SUCCEEDED
+    assert record.component("m4").state is State.SKIPPED
+
+
+def test_a_large_wave_changes_no_more_in_a_pass_than_a_transaction_takes() -> None:
+    truth = calm()
+    for n in range(100):
+        truth.boxes[f"e{n % 40}"] = (2, 4, BIG_BOX)
+        truth.parts[f"m{n:03d}"] = Part(f"m{n:03d}", f"e{n % 40}", 2)
+    made = World(truth, Trouble(), yielding=(), waves=(), concurrency=40)
+    assert made.run().phase is Phase.SUCCEEDED
+    assert max(len(line.components) for line in made.journal[2:]) <= MOST_CHANGES
+    assert not made.truth.wrong
