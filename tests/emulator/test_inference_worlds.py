@@ -15,7 +15,15 @@ from pointsman_emulator.models.inference import (
     InferenceSettings,
     Room,
 )
-from tests.emulator.components import BEHAVIOURS, SIZES, component_request, config_request, model_request, rolling
+from tests.emulator.components import (
+    BEHAVIOURS,
+    SIZES,
+    Fleet,
+    component_request,
+    config_request,
+    model_request,
+    rolling,
+)
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "instance_launch": (0.0, 300.0, (60.0, 900.0)),
@@ -149,3 +157,25 @@ def test_every_world_comes_to_rest() -> None:
         for component in world.model.components.values():
             waits = world.model.settings.shortage_patience == float("inf") and component.endpoint.waiting
             assert component.change is None or waits
+
+
+def test_where_there_is_room_no_roll_and_no_way_back_takes_a_copy_or_a_request_away() -> None:
+    for seed in range(15):
+        draw = Random(seed)
+        copies = draw.randint(2, 6)
+        fleet = Fleet(copies=copies, initial=copies, most=2 * copies, alarms_watched=draw.choice(("bake", "always")))
+        fleet.alarms["bad"] = "OK"
+        fleet.model.start_traffic("llm", 0.5 * copies)
+        for _ in range(4):
+            model, back = draw.choice(("old", "new", "crashing")), draw.choice((None, 1, 2))
+            fleet.update(model, rolling(draw.randint(1, copies // 2), draw.choice((0, 200)), "bad", back=back))
+            fleet.run(draw.uniform(0, 2000))
+            fleet.alarms["bad"] = "ALARM"
+            fleet.run(60)
+            fleet.alarms["bad"] = "OK"
+            while not fleet.llm.settled:
+                fleet.run(60)
+        assert fleet.llm.current == fleet.llm.lowest_serving == copies
+        counts = fleet.model.counts("llm")
+        assert counts.requests > 1000
+        assert counts.lost == counts.failed == 0

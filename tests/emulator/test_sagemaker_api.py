@@ -223,6 +223,39 @@ def test_a_listing_of_components_filters_by_endpoint_name_and_status(emulator: M
     assert names(EndpointNameEquals="other") == []
 
 
+@pytest.mark.parametrize("after,status", [(False, "InService"), (True, "Updating")])
+def test_an_update_can_be_refused_or_carried_out_with_its_answer_lost(
+    emulator: Make, status: str, *, after: bool
+) -> None:
+    aws = emulator()
+    sagemaker = deployed(aws)
+    aws.fail_next("sagemaker", "UpdateInferenceComponent", "ValidationException", after=after)
+    with pytest.raises(ClientError):
+        sagemaker.update_inference_component(**update_request("new", rolling()))
+    told = sagemaker.describe_inference_component(InferenceComponentName="llm")
+    assert told["InferenceComponentStatus"] == status
+
+
+def test_the_metrics_of_requests_can_be_read_by_the_minute(emulator: Make) -> None:
+    aws = emulator()
+    deployed(aws)
+    aws.inference_model.start_traffic("llm", 1.0, arrivals="even")
+    begun = aws.now
+    aws.run_for(600)
+    metric = {
+        "Namespace": "AWS/SageMaker",
+        "MetricName": "Invocation4XXErrors",
+        "Dimensions": [{"Name": "InferenceComponentName", "Value": "llm"}],
+    }
+    answer = aws.client("cloudwatch").get_metric_data(
+        MetricDataQueries=[{"Id": "n", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "SampleCount"}}],
+        StartTime=begun,
+        EndTime=begun + 600,
+    )
+    (samples,) = answer["MetricDataResults"]
+    assert samples["Values"] == [pytest.approx(60, abs=1)] * 10
+
+
 def test_tags_of_components_and_endpoints_can_be_read_and_changed(emulator: Make) -> None:
     aws = emulator()
     sagemaker = deployed(aws, copies=2)
