@@ -111,12 +111,10 @@ class InferenceModel(AutoScaling):
             config = None
         plan = plan_of(config, component.desired, self.settings)
         self._check_alarms(component, plan.alarms)
-        before, after = component.last_config, plain(config) if config is not None else component.last_config
-        if self.settings.config_recorded == "accepted":
-            component.last_config = after
+        configs = component.last_config, component.last_config if config is None else plain(config)
         if self.settings.modified_when_accepted:
             component.modified_at = self.now
-        Update(self, component, spec, copies, plan, lambda done: self._record(component, before, after, done=done))
+        Update(self, component, spec, copies, plan, configs)
         return component
 
     def update_runtime(self, name: str, copies: int) -> Component:
@@ -160,13 +158,6 @@ class InferenceModel(AutoScaling):
     def describe_endpoint(self, name: str) -> Document:
         """DescribeEndpoint."""
         return endpoint_view(self.find_endpoint(name))
-
-    def _record(self, component: Component, before: Document | None, after: Document | None, *, done: bool) -> None:
-        settings = self.settings
-        if done or settings.config_after_rollback == "kept":
-            component.last_config = after
-        else:
-            component.last_config = before
 
     def _spec(self, document: Document, several: list[Document] | None) -> Spec:
         if several and (document or len(several) < 2):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pointsman_emulator.models.inference_parts import (
     Component,
@@ -22,7 +23,6 @@ from pointsman_emulator.models.inference_parts import (
 from pointsman_emulator.models.inference_traffic import Traffic
 from pointsman_emulator.models.inference_values import (
     FAILED,
-    Document,
     InferenceChange,
     InferenceSettings,
     MetricValue,
@@ -69,8 +69,8 @@ class InferenceCourse:
         self.publish = publish
         self.alarm_state = alarm_state or (lambda _name, _component: "OK")
         """The state of an alarm as a component's endpoint sees it; None: missing, "" unreadable."""
-        self.models: dict[str, Document] = {}
-        self.configs: dict[str, Document] = {}
+        self.models: dict[str, dict[str, Any]] = {}
+        self.configs: dict[str, dict[str, Any]] = {}
         self.endpoints: dict[str, Endpoint] = {}
         self.components: dict[str, Component] = {}
         self.traffic: dict[str, Traffic] = {}
@@ -139,7 +139,7 @@ class InferenceCourse:
             if copy.state is CopyState.SERVING:
                 copy.state = CopyState.DRAINING
                 self._count(copy.component)
-                self.after(self.draw(self.settings.copy_stop), lambda it=copy: self._gone(it))  # type: ignore[misc]
+                self.after(self.draw(self.settings.copy_stop), partial(self._gone, copy))
             elif copy.state is not CopyState.DRAINING:
                 self._gone(copy)
 
@@ -261,7 +261,7 @@ class InferenceCourse:
         for copy in list(instance.copies):
             instance.give_up(copy)
             endpoint.waiting.append(copy)
-            self.after(self.settings.shortage_patience, lambda it=copy: self._give_up(it, NO_CAPACITY))  # type: ignore[misc]
+            self.after(self.settings.shortage_patience, partial(self._give_up, copy, NO_CAPACITY))
         if self.settings.shortage_patience:
             self._arrange(endpoint)
 
@@ -320,7 +320,10 @@ class InferenceCourse:
     def remember(self, component: Component) -> None:
         """Keep what is described now for those who will see it later."""
         if self.settings.describe_lag:
-            component.shown.append((self.now, component_view(component, self.settings)))
+            shown = component.shown
+            shown.append((self.now, component_view(component, self.settings)))
+            while len(shown) > 1 and shown[1][0] <= self.now - self.settings.describe_lag:
+                del shown[0]
 
     def serve(self, component: Component) -> None:
         """Let the component's requests come until now, before its copies change."""

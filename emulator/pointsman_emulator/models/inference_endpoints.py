@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pointsman_emulator.models.inference_course import InferenceCourse
 from pointsman_emulator.models.inference_parts import Endpoint, Instance, InstancePool, Stock, Variant, plain
 from pointsman_emulator.models.inference_values import Document, InferenceRefusedError, Room, check_name
@@ -227,7 +229,7 @@ def _pools(variant: Document) -> list[Document]:
     return list(variant.get("InstancePools") or [{"InstanceType": variant["InstanceType"], "Priority": 1}])
 
 
-def _found(known: dict[str, Document], name: str, message: str) -> Document:
+def _found(known: Mapping[str, Document], name: str, message: str) -> Document:
     document = known.get(name)
     if document is None:
         raise InferenceRefusedError(message)

@@ -5,13 +5,13 @@ Each is written as it goes, one step after the other; where it must wait it yiel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pointsman_emulator.models.inference_parts import Component, Copy, CopyState
 from pointsman_emulator.models.inference_plan import Plan
-from pointsman_emulator.models.inference_values import DELETING, FAILED, IN_SERVICE, UPDATING, Spec
+from pointsman_emulator.models.inference_values import DELETING, FAILED, IN_SERVICE, UPDATING, Document, Spec
 
 if TYPE_CHECKING:
     from pointsman_emulator.models.inference_course import InferenceCourse
@@ -34,7 +34,7 @@ class Wait:
     until: float | None = None
 
 
-Flow = Iterator[Wait]
+Flow = Generator[Wait, None, None]
 
 
 class Change:
@@ -44,7 +44,7 @@ class Change:
         self.course = course
         self.component = component
         self.done = False
-        self._flow: Flow = iter(())
+        self._flow: Flow = self._steps()
         self._wait: Wait | None = None
         self._running = False
         self._failure: StepFailedError | None = None
@@ -56,9 +56,12 @@ class Change:
         """The spec that is being rolled out, if one is."""
         return None
 
-    def go(self, flow: Flow) -> None:
+    def _steps(self) -> Flow:
+        """What is done, one step after the other."""
+        raise NotImplementedError
+
+    def go(self) -> None:
         """Begin."""
-        self._flow = flow
         self._wait = Wait(lambda: True)
         self.poke()
 
@@ -94,11 +97,11 @@ class Change:
     def _step(self) -> None:
         failure, self._failure = self._failure, None
         try:
-            self._wait = self._flow.throw(failure) if failure is not None else next(self._flow)  # type: ignore[attr-defined]
+            self._wait = self._flow.throw(failure) if failure is not None else next(self._flow)
         except StopIteration:
             self.done = True
             return
-        if self._wait is not None and self._wait.until is not None:
+        if self._wait.until is not None:
             self.course.after(max(0.0, self._wait.until - self.course.now), self.poke)
 
     # Steps
@@ -127,9 +130,9 @@ class Creation(Change):
 
     def __init__(self, course: InferenceCourse, component: Component) -> None:
         super().__init__(course, component, "CREATE_IN_PROGRESS")
-        self.go(self._create())
+        self.go()
 
-    def _create(self) -> Flow:
+    def _steps(self) -> Flow:
         component = self.component
         try:
             yield from self._added(component.spec, component.desired)
@@ -149,7 +152,7 @@ class Scaling(Change):
         self._why: str | None = None
         component.desired = copies
         course.tell(component, UPDATING, f"scaling to {copies} copies")
-        self.go(self._scale())
+        self.go()
 
     def no_room(self, copy: Copy, reason: str) -> None:
         """The others go on."""
@@ -157,7 +160,7 @@ class Scaling(Change):
         self._why = reason
         self.poke()
 
-    def _scale(self) -> Flow:
+    def _steps(self) -> Flow:
         component, course = self.component, self.course
         alive = component.alive()
         more = component.desired - len(alive)
@@ -190,11 +193,14 @@ class Update(Change):
         spec: Spec,
         copies: int | None,
         plan: Plan,
-        record: Callable[[bool], None],
+        configs: tuple[Document | None, Document | None],
     ) -> None:
         super().__init__(course, component, "UPDATE_IN_PROGRESS")
         self.old, self.new, self.plan = component.spec, spec, plan
-        self._record = record
+        self._configs = configs
+        """LastDeploymentConfig before this update, and after it."""
+        if course.settings.config_recorded == "accepted":
+            component.last_config = configs[1]
         self.before = component.desired
         self.goal = component.desired if copies is None else copies
         self.going_back = False
@@ -207,7 +213,7 @@ class Update(Change):
         component.desired = self.goal
         if plan.timeout is not None:
             course.after(plan.timeout, self._time_out)
-        self.go(self._update())
+        self.go()
         if plan.alarms and course.settings.alarms_watched == "always":
             self._watch()
 
@@ -246,14 +252,14 @@ class Update(Change):
                 return settings.alarm_text.format(alarm=name)
         return None
 
-    def _update(self) -> Flow:
+    def _steps(self) -> Flow:
         try:
             if self.course.settings.alarm_at_start == "rollback":
                 self._raise_if_alarmed()
             yield from self._forward()
         except StepFailedError as failure:
             if self._late:
-                self._record(False)  # noqa: FBT003 - it was not applied
+                self._record(applied=False)
                 self._end(FAILED, f"left where it was: {failure.reason}", failure.reason)
                 return
             self.going_back = True
@@ -304,10 +310,14 @@ class Update(Change):
         component, course = self.component, self.course
         component.spec = self.new
         component.resolved_at = course.now
-        self._record(True)  # noqa: FBT003 - it was applied
+        self._record(applied=True)
         if course.settings.reason_after_success == "cleared":
             component.failure_reason = None
         self._end(IN_SERVICE, "updated")
+
+    def _record(self, *, applied: bool) -> None:
+        kept = applied or self.course.settings.config_after_rollback == "kept"
+        self.component.last_config = self._configs[1 if kept else 0]
 
     def _back(self, reason: str) -> Flow:
         """Restore the old copies, batch by batch, and take the new ones out."""
@@ -340,7 +350,7 @@ class Update(Change):
 
     def _rolled_back(self, reason: str, *, whole: bool) -> None:
         settings = self.course.settings
-        self._record(False)  # noqa: FBT003 - it was not applied
+        self._record(applied=False)
         failed = not whole and settings.failed_rollback == "failed"
         shown = reason if settings.reason_on_rollback == "text" or failed else None
         self._end(FAILED if failed else IN_SERVICE, f"rolled back: {reason}", shown)
@@ -352,9 +362,9 @@ class Deletion(Change):
     def __init__(self, course: InferenceCourse, component: Component) -> None:
         super().__init__(course, component, "DELETE_IN_PROGRESS")
         course.tell(component, DELETING, "deleting")
-        self.go(self._delete())
+        self.go()
 
-    def _delete(self) -> Flow:
+    def _steps(self) -> Flow:
         yield from self._removed(list(self.component.copies))
         yield Wait(until=self.course.now + self.course.draw(self.course.settings.copy_stop))
         self.component.change = None

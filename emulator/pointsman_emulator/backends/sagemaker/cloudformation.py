@@ -83,12 +83,12 @@ class _InferenceResource(CloudFormationModel):
         return self.name if attribute_name == f"{self.kind}Name" else self.physical_resource_id
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
         raise NotImplementedError
 
     @classmethod
-    def change(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def change(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Change it."""
         raise NotImplementedError(f"The emulator cannot update {cls.cloudformation_type()}: give it another name")
 
@@ -143,9 +143,9 @@ class ModelResource(_InferenceResource, CloudFormationModel):
     kind, path = "Model", "model"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
-        return model.create_model(request)  # type: ignore[func-returns-value]
+        model.create_model(request)
 
     @classmethod
     def drop(cls, model: InferenceModel, name: str) -> None:
@@ -159,9 +159,9 @@ class EndpointConfigResource(_InferenceResource, CloudFormationModel):
     kind, path = "EndpointConfig", "endpoint-config"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
-        return model.create_config(request)  # type: ignore[func-returns-value]
+        model.create_config(request)
 
     @classmethod
     def drop(cls, model: InferenceModel, name: str) -> None:
@@ -175,14 +175,14 @@ class EndpointResource(_InferenceResource, CloudFormationModel):
     kind, path = "Endpoint", "endpoint"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
-        return model.create_endpoint(request)  # type: ignore[func-returns-value]
+        model.create_endpoint(request)
 
     @classmethod
-    def change(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def change(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Give it another configuration."""
-        return model.update_endpoint(request)  # type: ignore[func-returns-value]
+        model.update_endpoint(request)
 
     @classmethod
     def drop(cls, model: InferenceModel, name: str) -> None:
@@ -196,14 +196,14 @@ class InferenceComponentResource(_InferenceResource, CloudFormationModel):
     kind, path = "InferenceComponent", "inference-component"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
-        return model.create_component(request)
+        model.create_component(request)
 
     @classmethod
-    def change(cls, model: InferenceModel, request: dict[str, Any]) -> object:
+    def change(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Update it."""
-        return model.update_component(request)
+        model.update_component(request)
 
     @classmethod
     def drop(cls, model: InferenceModel, name: str) -> None:

@@ -93,9 +93,8 @@ class EmulatorSageMakerBackend(SageMakerModelBackend):
         model = self.model
         documents = {"model": model.models, "endpoint-config": model.configs}.get(kind)
         if documents is not None and name in documents:
-            document = documents[name]
-            assert isinstance(document, dict)  # noqa: S101 - the model keeps copies of its own
-            return document.setdefault("Tags", [])  # type: ignore[no-any-return]
+            tags: list[dict[str, str]] = documents[name].setdefault("Tags", [])
+            return tags
         holder: Any = {"endpoint": model.endpoints, "inference-component": model.components}.get(kind, {})
         return holder[name].tags if name in holder else None
 
