@@ -291,7 +291,11 @@ def test_a_rollout_that_has_ended_is_done_with_once_its_notices_are_sent(table: 
 
     table.settle("r1", 1)
     assert [line.unsent for line in table.open()] == [2]
+    table.close("r1")
+    assert [line.unsent for line in table.open()] == [2]
     table.settle("r1", 2)
+    assert [(line.unsent, line.phase) for line in table.open()] == [(0, Phase.REJECTED)]
+    table.close("r1")
     assert table.open() == ()
     assert table.load("r1").record == ended.record
 
@@ -299,8 +303,47 @@ def test_a_rollout_that_has_ended_is_done_with_once_its_notices_are_sent(table: 
 def test_an_open_rollout_stays_open_when_its_notices_are_sent(table: RolloutTable) -> None:
     asked(table)
     table.settle("r1", 1)
+    table.close("r1")
 
     assert [line.unsent for line in table.open()] == [0]
+
+
+def test_an_alarm_after_the_end_is_told_of_once(table: RolloutTable) -> None:
+    stored = asked(table)
+    notice = Notice("r1/late", "Too late.")
+    table.late("r1", notice)
+    assert [n.key for n in table.notices("r1")] == ["r1/started"]
+    table.commit(stored, replace(rollback(stored.record, ANA), notices=()), NOW + 5, 1)
+    table.sent("r1", "r1/started")
+    table.settle("r1", 1)
+
+    table.late("r1", notice)
+    table.late("r1", notice)
+    assert table.notices("r1") == (notice,)
+    (line,) = table.open()
+    table.sent("r1", "r1/late")
+    table.settle("r1", line.unsent)
+    table.late("r1", notice)
+    assert table.notices("r1") == ()
+    assert table.load("r1").unsent == 0
+
+
+def test_a_rollout_may_begin_with_a_plan_and_its_locks(table: RolloutTable) -> None:
+    planned = frozen(table, "r1")
+    assert planned.plan is not None
+    wanted = replace(planned.request, rollout="r2")
+    plan = replace(planned.plan, request=wanted)
+    begun = start(wanted, ANA)
+    parts = (replace(planned.record.components[0], state=State.REVERT_WAIT),)
+    begun = replace(begun, record=replace(begun.record, components=parts, fences=(("e0", 2),)), plan=plan)
+
+    with pytest.raises(Conflict):
+        table.create(wanted, replace(begun, locks=(("e0", 2),)))
+    table.create(wanted, replace(begun, locks=(("e9", 1),)))
+
+    loaded = table.load("r2")
+    assert (loaded.plan, loaded.record) == (plan, begun.record)
+    assert table.locks(["e9"]) == {"e9": LockView("r2", 1)}
 
 
 def test_refusals_are_kept_by_component(table: RolloutTable) -> None:

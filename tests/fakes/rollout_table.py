@@ -50,8 +50,9 @@ class FakeRolloutTable(Faulty):
         assert line is not None
         if record.rollout in self.kept:
             raise Conflict(record.rollout)
+        self._take(record.rollout, decision)
         unsent = record.rev if decision.notices else 0
-        stored = StoredRollout(record, request, next_wake_at=line.at, unsent=unsent)
+        stored = StoredRollout(record, request, decision.plan, next_wake_at=line.at, unsent=unsent)
         self.kept[record.rollout] = kept = Kept(stored, line.at, journal=[line])
         kept.tell(decision.notices)
 
@@ -65,15 +66,10 @@ class FakeRolloutTable(Faulty):
         assert line is not None
         assert decision.plan is not None or len(decision.changed) <= MOST_CHANGES
         self._unchanged(read, kept)
-        for endpoint, fence in decision.locks:
-            lock = self.held.get(endpoint)
-            if lock is not None and (lock.owner not in {"", record.rollout} or lock.fence != fence - 1):
-                raise Conflict(endpoint)
         for endpoint, fence in self._touched(read, decision):
             if self.held.get(endpoint) != LockView(record.rollout, fence):
                 raise Conflict(endpoint)
-        for endpoint, fence in decision.locks:
-            self.held[endpoint] = LockView(record.rollout, fence)
+        self._take(record.rollout, decision)
         for endpoint in decision.unlocks:
             if endpoint in self.held and self.held[endpoint].owner == record.rollout:
                 self.held[endpoint] = LockView("", self.held[endpoint].fence)
@@ -158,7 +154,26 @@ class FakeRolloutTable(Faulty):
         kept = self._find(rollout)
         if kept.stored.unsent == unsent:
             kept.stored = replace(kept.stored, unsent=0)
-            kept.open = not kept.stored.record.phase.terminal
+
+    @can_fail
+    def late(self, rollout: str, notice: Notice) -> None:
+        kept = self._find(rollout)
+        if kept.stored.record.phase.terminal and notice.key not in kept.notices:
+            kept.tell([notice])
+            kept.stored = replace(kept.stored, unsent=kept.stored.unsent or 99_999_999)
+
+    @can_fail
+    def close(self, rollout: str) -> None:
+        kept = self._find(rollout)
+        if kept.stored.record.phase.terminal and not kept.stored.unsent:
+            kept.open = False
+
+    def _take(self, rollout: str, decision: Decision) -> None:
+        for endpoint, fence in decision.locks:
+            lock = self.held.get(endpoint)
+            if lock is not None and (lock.owner not in {"", rollout} or lock.fence != fence - 1):
+                raise Conflict(endpoint)
+        self.held |= {endpoint: LockView(rollout, fence) for endpoint, fence in decision.locks}
 
     def _find(self, rollout: str) -> Kept:
         if rollout not in self.kept:

@@ -181,6 +181,14 @@ class Execution(Protocol):
         ...
 
 
+class StopSwitch(Protocol):
+    """Whether `pointsman stop` is in force."""
+
+    def stopped(self) -> bool:
+        """Whether every rollout is to be held."""
+        ...
+
+
 class RolloutNotices(Protocol):
     """Where people hear of rollouts."""
 
@@ -221,7 +229,10 @@ class StoredRollout:
 
 @dataclass(frozen=True, slots=True)
 class OpenRollout:
-    """One line of the index of rollouts that are not done with: `alarms` and `endpoints` are what wakes it."""
+    """One line of the index of rollouts that are not done with: `alarms` and `endpoints` are what wakes it.
+
+    One that has ended stays for a while, so that an alarm that comes late is told of; `next_wake_at` is when it ended.
+    """
 
     rollout: str
     phase: Phase
@@ -244,7 +255,10 @@ class RolloutTable(Protocol):
     """The truth of all rollouts. Only `commit` changes a record, and only one that is still as it was read."""
 
     def create(self, request: Request, decision: Decision) -> None:
-        """Store a new rollout with its first journal line and notices. Raises `Conflict` when its id is taken."""
+        """Store a new rollout, all or nothing: its record, plan and locks if it has them, journal line and notices.
+
+        Raises `Conflict` when its id is taken, or a lock is another's.
+        """
         ...
 
     def load(self, rollout: str) -> StoredRollout:
@@ -300,7 +314,15 @@ class RolloutTable(Protocol):
         ...
 
     def settle(self, rollout: str, unsent: int) -> None:
-        """All notices up to this revision were sent; with that, one that has ended is done with."""
+        """All notices up to this revision were sent."""
+        ...
+
+    def late(self, rollout: str, notice: Notice) -> None:
+        """Add a notice to a rollout that has ended, once; one that has not ended is left alone."""
+        ...
+
+    def close(self, rollout: str) -> None:
+        """Be done with a rollout that has ended, and whose notices were sent: it is open no more."""
         ...
 
 

@@ -61,7 +61,7 @@ class CloudWatchAlarms:
         for page in self._pages(self._cloudwatch.describe_alarm_history, request):
             for item in page["AlarmHistoryItems"]:
                 at = item["Timestamp"].timestamp()
-                before, after = _states(item.get("HistoryData", ""))
+                before, after = states(item.get("HistoryData", ""))
                 if at < since or before == after:
                     continue
                 if after == "ALARM":
@@ -96,7 +96,7 @@ def _shown(moves: list[AlarmTransition], second: float) -> bool:
     return bool(moves) and (moves[-1].left is None or moves[-1].at >= second)
 
 
-def _states(history_data: str) -> tuple[str | None, str | None]:
+def states(history_data: str) -> tuple[str | None, str | None]:
     """The states before and after, as far as the item's own JSON says."""
     try:
         data = json.loads(history_data)

@@ -23,9 +23,9 @@ class Clients:
     def _session(self) -> Any:
         return boto3.session.Session(region_name=self._region)
 
-    def _client(self, service: str) -> Any:
+    def _client(self, service: str, attempts: int = ATTEMPTS) -> Any:
         config = Config(
-            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+            retries={"mode": "standard", "total_max_attempts": attempts},
             connect_timeout=CONNECT_SECONDS,
             read_timeout=READ_SECONDS,
             user_agent_extra="pointsman",
@@ -56,3 +56,33 @@ class Clients:
     def sqs(self) -> Any:
         """Amazon SQS."""
         return self._client("sqs")
+
+    @cached_property
+    def autoscaling(self) -> Any:
+        """Application Auto Scaling."""
+        return self._client("application-autoscaling")
+
+    @cached_property
+    def iam(self) -> Any:
+        """AWS Identity and Access Management."""
+        return self._client("iam")
+
+    @cached_property
+    def sagemaker(self) -> Any:
+        """Amazon SageMaker."""
+        return self._client("sagemaker")
+
+    @cached_property
+    def sagemaker_once(self) -> Any:
+        """Amazon SageMaker by a client that repeats nothing: a hidden second call would be an act without a record."""
+        return self._client("sagemaker", attempts=1)
+
+    @cached_property
+    def sns(self) -> Any:
+        """Amazon Simple Notification Service."""
+        return self._client("sns")
+
+    @cached_property
+    def stepfunctions(self) -> Any:
+        """AWS Step Functions."""
+        return self._client("stepfunctions")

@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError
 
 from pointsman.aws.faults import Translated, code_of
 
-_UNKNOWN = frozenset({"InvalidInstanceType", "InvalidInstanceType.NotFound", "InvalidParameterValue"})
+UNKNOWN = frozenset({"InvalidInstanceType", "InvalidInstanceType.NotFound", "InvalidParameterValue"})
 
 
 class Ec2InstanceTypes:
@@ -28,7 +28,7 @@ class Ec2InstanceTypes:
             try:
                 answer = self._ec2.describe_instance_types(InstanceTypes=[name])
             except ClientError as error:
-                if code_of(error) in _UNKNOWN:
+                if code_of(error) in UNKNOWN:
                     return None
                 raise
         if not answer["InstanceTypes"]:

@@ -68,8 +68,8 @@ def component_item(rollout: str, component: ComponentRecord) -> Item:
     }
 
 
-def plan_items(plan: Plan) -> tuple[Item, list[Item]]:
-    """The plan as an item, and the specifications that it names."""
+def plan_items(plan: Plan, components: Iterable[ComponentRecord]) -> tuple[Item, list[Item]]:
+    """The plan as an item, with the components' first records, and the specifications that it names."""
     packed, specs = pack(plan), {}
     for member in packed["members"]:
         for name in ("old", "new"):
@@ -77,7 +77,12 @@ def plan_items(plan: Plan) -> tuple[Item, list[Item]]:
             digest = sha256(body.encode()).hexdigest()[:40]
             specs[digest] = {**key(plan.rollout, f"SPEC#{digest}"), "schema": number(SCHEMA), "body": text(body)}
             member[name] = digest
-    return {**key(plan.rollout, "PLAN"), "schema": number(SCHEMA), "body": squeezed(packed)}, list(specs.values())
+    return {
+        **key(plan.rollout, "PLAN"),
+        "schema": number(SCHEMA),
+        "body": squeezed(packed),
+        "components": squeezed([pack(component) for component in components]),
+    }, list(specs.values())
 
 
 def journal_item(rollout: str, line: JournalEntry) -> Item:
@@ -115,12 +120,15 @@ def read_plan(item: Item, specs: Iterable[Item]) -> Plan:
 
 
 def read_rollout(
-    item: Item, components: Iterable[Item], plan: Plan | None, upgrades: Mapping[int, Upgrade] = UPGRADES
+    item: Item,
+    planned: tuple[Item, Iterable[Item]] | None,
+    components: Iterable[Item],
+    upgrades: Mapping[int, Upgrade] = UPGRADES,
 ) -> StoredRollout:
-    """The rollout that its items hold, of whichever schema up to ours.
+    """The rollout that its items hold (the plan with its specifications), of whichever schema up to ours.
 
-    Components are in the plan's order; one that was never changed since the plan has no item. Raises `Misconfigured`
-    when a later release of ours wrote them.
+    A component that never changed since the plan was made has no item of its own. Raises `Misconfigured` when a later
+    release of ours wrote them.
     """
     rollout, schema = item["pk"]["S"].removeprefix("ROLLOUT#"), int(item["schema"]["N"])
     if schema > SCHEMA:
@@ -133,13 +141,12 @@ def read_rollout(
         record: RolloutRecord = unpack(RolloutRecord, {**state, "rollout": rollout, "rev": int(item["rev"]["N"])})
         request: Request = unpack(Request, json.loads(item["request"]["S"]))
         refusals = {name: unpack(Refusal, each) for name, each in json.loads(item["refusals"]["S"]).items()}
+        plan = read_plan(*planned) if planned is not None else None
+        first = unpack(tuple[ComponentRecord, ...], unsqueezed(planned[0]["components"]) if planned is not None else [])
     except (ValueError, KeyError, TypeError) as error:
         raise Misconfigured(f"rollout {rollout} cannot be read, and was written by another release: {error}") from error
-    members = plan.members if plan is not None and not plan.refused else ()
-    since = plan.made_at if plan is not None else 0.0
-    parts = tuple(changed.get(m.name, ComponentRecord(m.name, since=since)) for m in members)
     return StoredRollout(
-        record=replace(record, components=parts),
+        record=replace(record, components=tuple(changed.get(part.name, part) for part in first)),
         request=request,
         plan=plan,
         wake_seq=int(item["wake_seq"]["N"]),

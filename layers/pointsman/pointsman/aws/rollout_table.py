@@ -23,6 +23,8 @@ from pointsman.rollouts.request import Request
 INDEX = "open_by_next_wake"
 OPEN = "rollout"  # the index has one partition: open rollouts are few
 MOST_ITEMS = 100  # of one transaction
+LATE = 99_999_999  # stands for the revision of a notice that came after the end
+ENDED = {f":p{number_}": text(phase.value) for number_, phase in enumerate(p for p in Phase if p.terminal)}
 Action = tuple[str, Mapping[str, Any]]
 
 
@@ -50,12 +52,15 @@ class DynamoRolloutTable:
             "open": text(OPEN),
             "next_wake_at": number(line.at),
             **({"unsent": number(record.rev)} if decision.notices else {}),
+            **_wakers(decision),
         }
         listed = {"pk": text("ROLLOUTS"), "sk": text(f"{round(line.at * 1000):013d}#{record.rollout}")}
         actions: list[Action] = [
             ("Put", {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}),
             ("Put", {"Item": listed}),
             ("Put", {"Item": items.journal_item(record.rollout, line)}),
+            *self._planned(decision),
+            *(_taken(record.rollout, endpoint, fence) for endpoint, fence in decision.locks),
         ]
         self._table.together([*actions, *_notices(record.rollout, decision, MOST_ITEMS - len(actions))])
 
@@ -64,19 +69,16 @@ class DynamoRolloutTable:
         item = self._table.get(items.key(rollout))
         if item is None:
             raise Gone(f"there is no rollout {rollout}")
-        plan = None
-        if (planned := self._table.get(items.key(rollout, "PLAN"))) is not None:
-            plan = items.read_plan(planned, self._parts(rollout, "SPEC#"))
-        return items.read_rollout(item, self._parts(rollout, "COMPONENT#"), plan)
+        plan = self._table.get(items.key(rollout, "PLAN"))
+        planned = None if plan is None else (plan, self._parts(rollout, "SPEC#"))
+        return items.read_rollout(item, planned, self._parts(rollout, "COMPONENT#"))
 
     def commit(self, read: StoredRollout, decision: Decision, wake_at: float, generation: int) -> StoredRollout:
         """Store the decision's record, plan, locks, journal line and notices, all or nothing; count a pass."""
         before, after = read.record, decision.record
         actions: list[Action] = [("Update", _advanced(read, decision, wake_at, generation))]
         if decision.plan is not None:
-            item, specs = items.plan_items(decision.plan)
-            self._table.put_many(specs)
-            actions.append(("Put", {"Item": item}))
+            actions += self._planned(decision)
         else:
             if len(decision.changed) > MOST_CHANGES:
                 raise ValueError(f"{len(decision.changed)} components change in one pass")
@@ -205,21 +207,58 @@ class DynamoRolloutTable:
         )
 
     def settle(self, rollout: str, unsent: int) -> None:
-        """All notices up to this revision were sent; with that, one that has ended is done with."""
-        ended = {f":p{n}": text(phase.value) for n, phase in enumerate(p for p in Phase if p.terminal)}
-        for expression, condition, values in (
-            ("REMOVE unsent, #open", f"unsent = :unsent AND phase IN ({', '.join(ended)})", ended),
-            ("REMOVE unsent", "unsent = :unsent", {}),
-        ):
-            with suppress(Conflict):  # it has not ended; or another commit has left notices since
-                self._table.update(
-                    items.key(rollout),
-                    UpdateExpression=expression,
-                    ConditionExpression=condition,
-                    ExpressionAttributeValues={":unsent": number(unsent), **values},
-                    **({"ExpressionAttributeNames": {"#open": "open"}} if "#open" in expression else {}),
-                )
-                return
+        """All notices up to this revision were sent."""
+        with suppress(Conflict):  # another commit has left notices since
+            self._table.update(
+                items.key(rollout),
+                UpdateExpression="REMOVE unsent",
+                ConditionExpression="unsent = :unsent",
+                ExpressionAttributeValues={":unsent": number(unsent)},
+            )
+
+    def late(self, rollout: str, notice: Notice) -> None:
+        """Add a notice to a rollout that has ended, once; one that has not ended is left alone."""
+        key, at = items.key(rollout, f"NOTICE#{notice.key}"), number(LATE)
+        with suppress(Conflict):
+            self._table.together(
+                [
+                    (
+                        "Put",
+                        {
+                            "Item": {**key, "sentence": text(notice.sentence), "rev": at},
+                            "ConditionExpression": "attribute_not_exists(pk)",
+                        },
+                    ),
+                    (
+                        "Update",
+                        {
+                            "Key": items.key(rollout),
+                            "UpdateExpression": "SET unsent = if_not_exists(unsent, :late)",
+                            "ConditionExpression": f"phase IN ({', '.join(ENDED)})",
+                            "ExpressionAttributeValues": {":late": at, **ENDED},
+                        },
+                    ),
+                ]
+            )
+
+    def close(self, rollout: str) -> None:
+        """Be done with a rollout that has ended, and whose notices were sent."""
+        with suppress(Conflict):
+            self._table.update(
+                items.key(rollout),
+                UpdateExpression="REMOVE #open",
+                ConditionExpression=f"attribute_not_exists(unsent) AND phase IN ({', '.join(ENDED)})",
+                ExpressionAttributeNames={"#open": "open"},
+                ExpressionAttributeValues=ENDED,
+            )
+
+    def _planned(self, decision: Decision) -> list[Action]:
+        """The plan that a decision freezes; its specifications are there before the commit that needs them."""
+        if decision.plan is None:
+            return []
+        item, specs = items.plan_items(decision.plan, decision.record.components)
+        self._table.put_many(specs)
+        return [("Put", {"Item": item})]
 
     def _parts(self, rollout: str, prefix: str) -> Iterator[Item]:
         values = {":pk": text(f"ROLLOUT#{rollout}"), ":sk": text(prefix)}
@@ -246,9 +285,7 @@ def _advanced(read: StoredRollout, decision: Decision, wake_at: float, generatio
     }
     if decision.notices:
         values["unsent"] = number(after.rev)
-    if decision.plan is not None and decision.plan.endpoints:
-        alarms = {watch.alarm for watch in decision.plan.watches} | {switch_name(after.rollout)}
-        values |= {"alarms": {"SS": sorted(alarms)}, "endpoints": {"SS": list(decision.plan.endpoints)}}
+    values |= _wakers(decision)
     return {
         "Key": items.key(after.rollout),
         "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in values),
@@ -260,6 +297,14 @@ def _advanced(read: StoredRollout, decision: Decision, wake_at: float, generatio
             ":this": number(read.generation),
         },
     }
+
+
+def _wakers(decision: Decision) -> dict[str, Any]:
+    """Whose events wake the rollout, as attributes of its line in the index."""
+    if decision.plan is None or not decision.plan.endpoints:
+        return {}
+    alarms = {watch.alarm for watch in decision.plan.watches} | {switch_name(decision.record.rollout)}
+    return {"alarms": {"SS": sorted(alarms)}, "endpoints": {"SS": list(decision.plan.endpoints)}}
 
 
 def _taken(rollout: str, endpoint: str, fence: int) -> Action:

@@ -1,0 +1,181 @@
+"""CloudWatch alarms as the gate reads them: state, moves into ALARM, samples, settings."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from pointsman.aws.alarms import TYPES, states
+from pointsman.aws.faults import Translated
+from pointsman.rollout_ports import AlarmQuery
+from pointsman.rollouts.observations import AlarmState, AlarmView
+
+PAGE = 100  # alarms that one call names, and items of one page
+QUERIES = 500  # that one GetMetricData takes
+MINUTE = 60
+SETTINGS = (
+    "MetricName",
+    "Namespace",
+    "Statistic",
+    "ExtendedStatistic",
+    "Dimensions",
+    "Period",
+    "Unit",
+    "EvaluationPeriods",
+    "DatapointsToAlarm",
+    "Threshold",
+    "ComparisonOperator",
+    "TreatMissingData",
+    "EvaluateLowSampleCountPercentile",
+    "Metrics",
+    "ThresholdMetricId",
+    "AlarmRule",
+)
+
+
+class CloudWatchGauges:
+    """The alarms of one account and region."""
+
+    def __init__(self, cloudwatch: Any) -> None:
+        """Use this client."""
+        self._cloudwatch = cloudwatch
+
+    def read(self, queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
+        """The alarms asked for that exist; `problem` of one says what could not be read of it."""
+        asked = {query.alarm: query for query in queries}
+        found = {alarm["AlarmName"]: alarm for alarm in self._described(list(asked))}
+        views = {name: _view(alarm) for name, alarm in found.items()}
+        for name, alarm in found.items():
+            since = asked[name].since
+            if since is not None and _changed(alarm) >= since:
+                views[name] = replace(views[name], entered=tuple(self._entered(name, since)))
+        self._count(asked, found, views, now)
+        return views
+
+    def _described(self, names: list[str]) -> Iterator[dict[str, Any]]:
+        for start in range(0, len(names), PAGE):
+            request = {"AlarmNames": names[start : start + PAGE], "AlarmTypes": TYPES, "MaxRecords": PAGE}
+            for page in self._pages(self._cloudwatch.describe_alarms, request):
+                yield from (*page.get("MetricAlarms", ()), *page.get("CompositeAlarms", ()))
+
+    def _entered(self, alarm: str, since: float) -> Iterator[float]:
+        """When it went into ALARM, to the fraction of a second: a window may begin in the middle of one."""
+        request = {
+            "AlarmName": alarm,
+            "AlarmTypes": TYPES,
+            "HistoryItemType": "StateUpdate",
+            "StartDate": datetime.fromtimestamp(int(since), UTC),
+            "ScanBy": "TimestampAscending",
+            "MaxRecords": PAGE,
+        }
+        for page in self._pages(self._cloudwatch.describe_alarm_history, request):
+            for item in page["AlarmHistoryItems"]:
+                before, after = states(item.get("HistoryData", ""))
+                at = item["Timestamp"].timestamp()
+                if after == "ALARM" and before != "ALARM" and at >= since:
+                    yield at
+
+    def _count(
+        self,
+        asked: Mapping[str, AlarmQuery],
+        found: Mapping[str, dict[str, Any]],
+        views: dict[str, AlarmView],
+        now: float,
+    ) -> None:
+        """Give each alarm the times of its samples."""
+        by_since: dict[float, list[tuple[str, dict[str, Any]]]] = {}
+        for name, alarm in found.items():
+            query = asked[name]
+            if query.since is None:
+                continue
+            if not query.traffic and alarm.get("Metrics"):
+                self._add(views, name, alarm["Metrics"], query.since, now)
+                continue
+            lines = [_traffic(component) for component in query.traffic] or list(_own(alarm))
+            by_since.setdefault(query.since, []).extend((name, line) for line in lines)
+        for since, wanted in by_since.items():
+            for start in range(0, len(wanted), QUERIES):
+                some = wanted[start : start + QUERIES]
+                metrics = [{"Id": f"m{n}", "MetricStat": line} for n, (_, line) in enumerate(some)]
+                names = {f"m{n}": name for n, (name, _) in enumerate(some)}
+                self._samples(views, names, metrics, since, now)
+
+    def _add(self, views: dict[str, AlarmView], name: str, metrics: list[Any], since: float, now: float) -> None:
+        """The samples of an alarm on a metric that is calculated."""
+        kept = [{k: v for k, v in line.items() if v is not None} for line in metrics]
+        returned = [line["Id"] for line in kept if line.get("ReturnData", True)]
+        self._samples(views, dict.fromkeys(returned, name), kept, since, now)
+
+    def _samples(
+        self, views: dict[str, AlarmView], names: Mapping[str, str], metrics: list[Any], since: float, now: float
+    ) -> None:
+        request = {
+            "MetricDataQueries": metrics,
+            "StartTime": datetime.fromtimestamp(since, UTC),
+            "EndTime": datetime.fromtimestamp(now, UTC),
+            "ScanBy": "TimestampAscending",
+        }
+        for page in self._pages(self._cloudwatch.get_metric_data, request):
+            for result in page["MetricDataResults"]:
+                name = names.get(result["Id"])
+                if name is None:
+                    continue
+                counted = {at.timestamp() for at in result["Timestamps"]}
+                view = views[name]
+                problem = view.problem
+                if result.get("StatusCode") not in (None, "Complete") and not page.get("NextToken"):
+                    problem = problem or f"its samples could be read in part only ({result['StatusCode']})"
+                samples = tuple(sorted(counted | set(view.samples)))
+                views[name] = replace(view, samples=samples, problem=problem)
+
+    def _pages(self, operation: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        token: dict[str, str] = {}
+        while True:
+            with Translated():
+                page: dict[str, Any] = operation(**request, **token)
+            yield page
+            if not page.get("NextToken"):
+                return
+            token = {"NextToken": page["NextToken"]}
+
+
+def _view(alarm: Mapping[str, Any]) -> AlarmView:
+    settings = json.dumps({name: alarm[name] for name in SETTINGS if name in alarm}, sort_keys=True, default=str)
+    metrics = alarm.get("Metrics") or ()
+    periods = [m["MetricStat"]["Period"] for m in metrics if "MetricStat" in m]
+    periods += [m["Period"] for m in metrics if m.get("Period")]
+    return AlarmView(
+        name=alarm["AlarmName"],
+        state=AlarmState(alarm["StateValue"]),
+        period=float(alarm.get("Period") or max(periods, default=MINUTE)),
+        evaluation_periods=int(alarm.get("EvaluationPeriods") or 1),
+        settings=sha256(settings.encode()).hexdigest()[:16],
+        problem=str(alarm.get("EvaluationState") or ""),
+    )
+
+
+def _changed(alarm: Mapping[str, Any]) -> float:
+    """When the alarm came into the state it is in, as late as that may be."""
+    moment: datetime | None = alarm.get("StateTransitionedTimestamp") or alarm.get("StateUpdatedTimestamp")
+    return float("inf") if moment is None else moment.timestamp() + 1.0
+
+
+def _own(alarm: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The alarm's own metric; a composite alarm has none."""
+    if not alarm.get("MetricName"):
+        return
+    metric = {name: alarm[name] for name in ("Namespace", "MetricName", "Dimensions") if alarm.get(name)}
+    yield {
+        "Metric": metric,
+        "Period": alarm["Period"],
+        "Stat": alarm.get("Statistic") or alarm["ExtendedStatistic"],
+        **({"Unit": alarm["Unit"]} if alarm.get("Unit") else {}),
+    }
+
+
+def _traffic(component: str) -> dict[str, Any]:
+    dimensions = [{"Name": "InferenceComponentName", "Value": component}]
+    metric = {"Namespace": "AWS/SageMaker", "MetricName": "Invocations", "Dimensions": dimensions}
+    return {"Metric": metric, "Period": MINUTE, "Stat": "SampleCount"}  # no datapoint, no call
