@@ -1,5 +1,6 @@
 """What an operator can see of rollouts in a calm world: holds, gates, ways out, and what is given back."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,11 +15,11 @@ from pointsman.rollouts.record import Direction, HoldKind, Phase, RolloutRecord,
 from pointsman.rollouts.request import Capacity, Freeze, NoTraffic, OnFailure
 from tests.unit.rollouts.build import BIG_BOX, NEW, NOW, OLD, OTHER
 from tests.unit.rollouts.truth import Flight, Part
-from tests.unit.rollouts.world import Trouble, World, calm, world_of
+from tests.unit.rollouts.world import Edges, Trouble, World, calm, world_of
 
 
-def world(**asked: Any) -> World:
-    made = world_of(calm(), Trouble(), **asked)
+def world(edges: Edges | None = None, **asked: Any) -> World:
+    made = world_of(calm(), Trouble(), edges, **asked)
     made.helped = False
     return made
 
@@ -118,6 +119,18 @@ def test_an_alarm_is_acted_on_in_a_pause() -> None:
     assert made.run().phase is Phase.ROLLED_BACK
 
 
+def test_while_everything_is_stopped_nothing_begins_and_ways_back_go_on() -> None:
+    made = world(edges=Edges(see=lambda seen: replace(seen, stopped=made.truth.now < NOW + 5000)))
+    made.run(until=4000.0)
+    assert not updates(made, Direction.FORWARD)
+    assert made.run().phase is Phase.SUCCEEDED
+    made = world(edges=Edges(see=lambda seen: replace(seen, stopped=made.truth.now > NOW + 800)))
+    until(made, Phase.RUNNING, Step.ADMITTING, wave=1)
+    made.truth.advance(500)
+    made.mischief("rollback")
+    assert made.run().phase is Phase.ROLLED_BACK
+
+
 def test_a_wave_waits_for_its_approval() -> None:
     made = world(approvals=(2,))
     record = held(made, HoldKind.APPROVAL)
@@ -170,6 +183,14 @@ def test_a_person_may_waive_what_a_gate_lacks_for_this_wave_only() -> None:
     made.command(lambda r, by: waive(r, HoldKind.NO_TRAFFIC, by))
     record = held(made, HoldKind.NO_TRAFFIC)
     assert record.wave == 1
+
+
+def test_a_waiver_of_the_last_wave_is_none_of_the_final_bake() -> None:
+    made = world(waves=())
+    made.truth.quiet = True
+    held(made, HoldKind.NO_TRAFFIC)
+    made.command(lambda r, by: waive(r, HoldKind.NO_TRAFFIC, by))
+    assert held(made, HoldKind.NO_TRAFFIC).phase is Phase.FINAL_BAKE
 
 
 def test_a_doubtful_alarm_holds_and_goes_on_when_it_is_sound_again() -> None:
@@ -265,6 +286,12 @@ def test_a_failure_stops_where_the_request_says_so() -> None:
     assert made.truth.parts["m1"].spec == NEW
     assert not updates(made, Direction.BACK)
     assert "m2" in made.record.cause
+
+
+def test_the_switch_is_gone_after_a_long_final_bake() -> None:
+    made = world(final_bake=80_000.0)
+    assert made.run().phase is Phase.SUCCEEDED
+    assert made.truth.switch is None
 
 
 def test_an_alarm_in_the_final_bake_takes_everything_back() -> None:

@@ -177,7 +177,8 @@ class World:
         component = self.record.component(act.component)
         if act.attempt not in component.attempts:
             truth.wrong.append(f"S2 no intent names attempt {act.attempt.number} of {act.component}")
-        if truth.parts[act.component].spec == OTHER and component.adopted is None:
+        drifted = truth.parts[act.component].spec == OTHER and component.adopted is None
+        if drifted and truth.now > truth.parts[act.component].modified + TIMEOUT:  # before, no read can have shown it
             truth.wrong.append(f"S13 {act.component} was changed by someone else, and is overwritten")
         truth.update(act.component, act.spec, act.alarms, act.attempt.mark, forward=forward)
         if self.plan is None or not forward:

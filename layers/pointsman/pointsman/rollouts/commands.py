@@ -21,7 +21,7 @@ from pointsman.rollouts.record import (
     State,
     Step,
 )
-from pointsman.rollouts.request import Request, Target
+from pointsman.rollouts.request import Request
 
 EVENT = "event:"  # the actor of a command that came by the bus begins so
 _WAIVABLE = frozenset({HoldKind.INCONCLUSIVE, HoldKind.NO_TRAFFIC})
@@ -113,10 +113,10 @@ def waive(record: RolloutRecord, kind: HoldKind, by: By) -> Decision:
         raise CommandRefused(f"it is not held for {kind.value}", "see what holds it with `rollout show`")
     if not by.reason:
         raise CommandRefused("a waiver needs a reason", "give it with --reason")
-    waiver = GateWaiver(kind, record.wave + 1, by.reason, by.actor, by.at)
+    waiver = GateWaiver(kind, record.gate, by.reason, by.actor, by.at)
     holds = tuple(hold for hold in record.holds if hold.kind is not kind)
     after = replace(record, waivers=(*record.waivers, waiver), holds=holds)
-    return _commanded(record, after, by, f"waive {kind.value} for wave {waiver.wave}")
+    return _commanded(record, after, by, f"waive {kind.value} at gate {waiver.wave}")
 
 
 def adopt(record: RolloutRecord, plan: Plan, name: str, seen: Observations, by: By) -> Decision:
@@ -167,17 +167,6 @@ def retry(record: RolloutRecord, by: By) -> Decision:
     holds = tuple(hold for hold in after.holds if hold.kind is not HoldKind.STUCK)
     back = Back.REVERT if after.intent is Intent.REVERT else after.back
     return _commanded(record, replace(after, holds=holds, back=back), by, "retry")
-
-
-def retried_request(record: RolloutRecord, request: Request, rollout: str) -> Request:
-    """The request of a new rollout, linked to one that has ended, for the components that it left."""
-    if not record.phase.terminal:
-        raise CommandRefused("it has not ended", "`retry` it as it is")
-    left = [c.name for c in record.components if c.state is not State.DONE_NEW]
-    if not left:
-        raise CommandRefused("it left nothing", "")
-    targets = tuple(Target(component=name) for name in left)
-    return replace(request, rollout=rollout, targets=targets, retry_of=record.rollout)
 
 
 def turned(record: RolloutRecord, intent: Intent, by: By) -> RolloutRecord:

@@ -13,10 +13,11 @@ from pointsman.rollouts.observations import AlarmState, ComponentView, Observati
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import ComponentRecord, HoldKind, Intent, Phase, RolloutRecord, State, Step
+from pointsman.rollouts.record import ComponentRecord, HoldKind, Intent, Phase, RolloutRecord, State, Step, Switch
 from pointsman.rollouts.request import OnFailure, Request
 from pointsman.rollouts.switch import advance_switch, dispose_of_switch, make_switch
 
+_STOP = "stop"  # the owner of the hold while everything is stopped
 _IDLE = frozenset({State.DONE_NEW, State.SKIPPED, State.REVERTED, State.NEEDS_HUMAN})
 
 
@@ -53,6 +54,7 @@ def decide(record: RolloutRecord, plan: Plan, seen: Observations, now: float) ->
     if record.phase.terminal or record.phase is Phase.PLANNED:
         return Decision(record, next_wake_at=None if record.phase.terminal else now)
     draft = Draft(record, plan, seen, now)
+    _heed_stop(draft)
     if record.phase is not Phase.PREFLIGHT:
         follow(draft)
         _watch(draft)
@@ -79,6 +81,15 @@ def decide(record: RolloutRecord, plan: Plan, seen: Observations, now: float) ->
     return draft.decision()
 
 
+def _heed_stop(draft: Draft) -> None:
+    """While everything is stopped, a rollout is held as by an operator; ways back go on."""
+    held = draft.record.hold(HoldKind.OPERATOR)
+    if draft.seen.stopped and held is None and draft.record.intent is Intent.FORWARD:
+        draft.hold(HoldKind.OPERATOR, _STOP, "everything is stopped (`pointsman stop`)")
+    elif not draft.seen.stopped and held is not None and held.owner == _STOP:
+        draft.release(HoldKind.OPERATOR)
+
+
 def _preflight(draft: Draft) -> None:
     record = draft.record
     if record.intent is not Intent.FORWARD:
@@ -90,9 +101,10 @@ def _preflight(draft: Draft) -> None:
     firing = [n for n in names if n in draft.seen.alarms and draft.seen.alarms[n].state is AlarmState.ALARM]
     if firing:
         draft.raise_intent(Intent.STOP, f"alarm {firing[0]} is in ALARM before the start")
-    elif draft.now > record.since + PATIENCE and record.hold(HoldKind.OPERATOR) is None:
-        draft.raise_intent(Intent.STOP, "the kill switch did not become ready")
-    elif make_switch(draft) and record.hold(HoldKind.OPERATOR) is None:
+    elif not make_switch(draft):
+        if record.switch is not Switch.NONE and draft.now > record.switch_since + PATIENCE:
+            draft.raise_intent(Intent.STOP, "the kill switch did not become ready")
+    elif draft.record.hold(HoldKind.OPERATOR) is None:
         draft.update(replace(draft.record, phase=Phase.RUNNING, since=draft.now, window_from=draft.seen.began))
         draft.say(Reason.PREFLIGHT_PASSED, "The kill switch stands ready, and no alarm is firing.")
 
@@ -131,7 +143,7 @@ def _final_bake(draft: Draft) -> None:
         if all(_whole(draft, c) for c in draft.record.components):
             draft.end(Phase.SUCCEEDED, f"All {len(draft.record.components)} components have the new version.")
         elif draft.now > draft.record.since + length + PATIENCE:
-            draft.hold(HoldKind.STUCK, "pointsman", "not every component is InService with all its copies")
+            draft.hold(HoldKind.STUCK, "final bake", "not every component is InService with all its copies")
 
 
 def _whole(draft: Draft, component: ComponentRecord) -> bool:

@@ -135,6 +135,16 @@ def parking(record: RolloutRecord) -> str:
     return "Await update" if record.step in {Step.UPDATING, Step.SETTLING} else "Bake"
 
 
+def alarm_after_end(record: RolloutRecord, alarm: str) -> Notice:
+    """The one notice of an alarm that fires when its rollout has ended: it starts nothing by itself."""
+    return Notice(
+        f"{record.rollout}/late-alarm/{alarm}",
+        f"Alarm {alarm} fires after rollout {record.rollout} has ended ({record.phase.value}). "
+        "Nothing is started by it; "
+        f"to take its components back by a linked rollout, run: pointsman rollout rollback {record.rollout}",
+    )
+
+
 def entry(before: RolloutRecord, after: RolloutRecord, at: float, actor: str, said: Iterable[Said]) -> JournalEntry:
     """The journal's entry for this commit."""
     known = {component.name: component for component in before.components}

@@ -11,6 +11,7 @@ from pointsman.rollouts.request import OnFailure
 from pointsman.rollouts.submit import exhausted
 
 UNSENT = frozenset({State.PENDING, State.RESERVED, State.SUBMITTING})
+_OWNER = "components"  # of the holds that follow from what was read of them, and go when that is over
 NEW = frozenset({State.SETTLING, State.BAKING, State.DONE_NEW})
 
 
@@ -150,7 +151,7 @@ def _follow_new(draft: Draft, component: ComponentRecord, view: Seen) -> None:
         draft.put(replace(component, state=State.BAKING), Reason.SETTLED, f"All {view.desired} copies are there.")
     elif component.state is State.SETTLING and draft.now > component.since + PATIENCE:
         text = f"{component.name} has the new version and does not settle."
-        draft.hold(HoldKind.STUCK, "pointsman", text)
+        draft.hold(HoldKind.STUCK, _OWNER, text)
 
 
 def settled(draft: Draft, view: ComponentView) -> bool:
@@ -173,8 +174,8 @@ def _follow_drifted(draft: Draft, component: ComponentRecord, view: Seen) -> Non
 def _hold_for(draft: Draft, kind: HoldKind, state: State, what: str) -> None:
     names = [c.name for c in draft.record.components if c.state is state]
     if names:
-        draft.hold(kind, "pointsman", f"{', '.join(names)} {what}")
-    elif draft.record.hold(kind) is not None and not _unsettled(draft):
+        draft.hold(kind, _OWNER, f"{', '.join(names)} {what}")
+    elif (held := draft.record.hold(kind)) is not None and held.owner == _OWNER and not _unsettled(draft):
         draft.release(kind)
 
 

@@ -81,7 +81,7 @@ def baked(draft: Draft, length: float) -> bool:
 
 def _gate(draft: Draft, over: float) -> bool:
     request = draft.plan.request
-    excused = {waiver.kind for waiver in draft.record.waivers if waiver.wave == draft.record.wave + 1}
+    excused = {waiver.kind for waiver in draft.record.waivers if waiver.wave == draft.record.gate}
     if request.no_traffic is NoTraffic.WAIVE:
         excused.add(HoldKind.NO_TRAFFIC)
     open_questions = [

@@ -146,7 +146,8 @@ class Observations:
     """All that one pass read. What was asked for and is missing in a mapping counts as unreadable.
 
     `alarms` lacks an alarm that does not exist. `models` says of each model's name whether it is readable. `refusals`
-    are what SageMaker answered to calls of the pass before, by component: words for people, never evidence.
+    are what SageMaker answered to calls of the pass before, by component: words for people, never evidence. `stopped`
+    is whether `pointsman stop` is in force.
     """
 
     began: float
@@ -158,6 +159,7 @@ class Observations:
     locks: Mapping[str, LockView] = field(default_factory=dict)
     models: Mapping[str, Answer] = field(default_factory=dict)
     refusals: Mapping[str, str] = field(default_factory=dict)
+    stopped: bool = False
 
     def component(self, name: str) -> Seen:
         """What is known of a component."""

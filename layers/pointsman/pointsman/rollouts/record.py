@@ -235,7 +235,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class GateWaiver:
-    """A person let a wave's gate pass without evidence of one kind."""
+    """A person let one gate pass without evidence of one kind; `wave` is the gate's number."""
 
     kind: HoldKind
     wave: int
@@ -270,6 +270,7 @@ class RolloutRecord:
     baking_since: float | None = None
     reserved_wave: int | None = None
     switch: Switch = Switch.NONE
+    switch_since: float = 0.0
     switch_asked_at: float | None = None
     copies: tuple[CopyNote, ...] = ()
     scaling: tuple[ScalingNote, ...] = ()
@@ -297,6 +298,11 @@ class RolloutRecord:
             self,
             components=tuple(component if c.name == component.name else c for c in self.components),
         )
+
+    @property
+    def gate(self) -> int:
+        """The number of the gate ahead: a wave's (from 1), and one more for the final bake."""
+        return self.wave + (2 if self.phase is Phase.FINAL_BAKE else 1)
 
     @property
     def needs_human(self) -> tuple[str, ...]:

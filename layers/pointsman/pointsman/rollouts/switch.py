@@ -48,16 +48,16 @@ def dispose_of_switch(draft: Draft) -> bool:
         return False
     if switch is not Switch.DELETING:
         _go(draft, Switch.DELETING)
-    elif draft.record.switch_asked_at is not None and draft.seen.kill_switch is None:
+        return False
+    if draft.record.switch_asked_at is not None and draft.seen.kill_switch is None:
         _go(draft, Switch.DELETED)
         return True
-    else:
-        _ask(draft, DeleteSwitch(switch_name(draft.record.rollout)))
-    return draft.now > draft.record.since + PATIENCE * 4  # `uninstall` finds those left
+    _ask(draft, DeleteSwitch(switch_name(draft.record.rollout)))
+    return draft.now > draft.record.switch_since + PATIENCE  # `uninstall` finds those left
 
 
 def _go(draft: Draft, switch: Switch) -> None:
-    draft.update(replace(draft.record, switch=switch, switch_asked_at=None))
+    draft.update(replace(draft.record, switch=switch, switch_since=draft.now, switch_asked_at=None))
 
 
 def _ask(draft: Draft, act: Act) -> None:
