@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal
 
 from moto.iam.access_control import IAMPolicy, PermissionResult
@@ -50,5 +51,7 @@ def allowed(role_arn: str, action: str, resource: str) -> bool:
 
 
 def _policies(role: Role) -> Iterator[object]:
-    yield from role.policies.values()
+    inline: Iterable[object] = role.policies.values()  # from a template a mapping each, by the API a text
+    for document in inline:
+        yield document if isinstance(document, str) else json.dumps(document)
     yield from role.managed_policies.values()
