@@ -111,6 +111,8 @@ class CloudWatchGauges:
     def _samples(
         self, views: dict[str, AlarmView], names: Mapping[str, str], metrics: list[Any], since: float, now: float
     ) -> None:
+        if since >= now:  # the window has just begun; CloudWatch refuses one without a length
+            return
         request = {
             "MetricDataQueries": metrics,
             "StartTime": datetime.fromtimestamp(since, UTC),
