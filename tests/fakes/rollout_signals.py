@@ -1,0 +1,105 @@
+"""Alarms, the kill switch, executions and notices in memory."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pointsman.ports import Clock
+from pointsman.rollout_ports import AlarmQuery, Life
+from pointsman.rollouts.observations import AlarmState, AlarmView
+from pointsman.rollouts.reasons import Notice
+from tests.fakes.faults import Faulty, can_fail
+
+
+@dataclass
+class Bell:
+    """One alarm, with its whole history; it takes a sample each minute since it was made."""
+
+    made: float
+    state: AlarmState = AlarmState.OK
+    entered: list[float] = field(default_factory=list)
+    settings: str = "as made"
+    sampled: bool = True
+
+
+class FakeSignals(Faulty):
+    """CloudWatch's alarms, read and (the kill switch) written."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.bells: dict[str, Bell] = {}
+
+    def add(self, alarm: str) -> None:
+        self.bells[alarm] = Bell(self.clock.now())
+
+    def set_state(self, alarm: str, state: AlarmState) -> None:
+        bell = self.bells[alarm]
+        if state is AlarmState.ALARM and bell.state is not state:
+            bell.entered.append(self.clock.now())
+        bell.state = state
+
+    def firing(self, alarm: str) -> bool:
+        return alarm in self.bells and self.bells[alarm].state is AlarmState.ALARM
+
+    @can_fail
+    def read(self, queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
+        return {q.alarm: self._view(q, now) for q in queries if q.alarm in self.bells}
+
+    def _view(self, query: AlarmQuery, now: float) -> AlarmView:
+        bell, since = self.bells[query.alarm], query.since
+        if since is None:
+            return AlarmView(query.alarm, bell.state, settings=bell.settings)
+        samples = []
+        at = bell.made + (max(since, bell.made) - bell.made) // 60 * 60
+        while bell.sampled and at <= now:
+            samples += [at] if at >= since else []
+            at += 60
+        entered = tuple(at for at in bell.entered if at >= since)
+        return AlarmView(query.alarm, bell.state, entered=entered, samples=tuple(samples), settings=bell.settings)
+
+    @can_fail
+    def make(self, alarm: str) -> None:
+        if not self.firing(alarm):
+            self.bells[alarm] = Bell(self.clock.now())
+
+    @can_fail
+    def fire(self, alarm: str) -> None:
+        self.bells.setdefault(alarm, Bell(self.clock.now()))
+        self.set_state(alarm, AlarmState.ALARM)
+
+    @can_fail
+    def delete(self, alarm: str) -> None:
+        self.bells.pop(alarm, None)
+
+
+class FakeExecution(Faulty):
+    """Executions by name, and the tokens that were answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lives: dict[tuple[str, int], Life] = {}
+        self.answered: list[str] = []
+
+    @can_fail
+    def start(self, rollout: str, generation: int) -> None:
+        self.lives.setdefault((rollout, generation), Life.RUNNING)
+
+    @can_fail
+    def answer(self, token: str) -> None:
+        self.answered.append(token)
+
+    @can_fail
+    def life(self, rollout: str, generation: int) -> Life:
+        return self.lives.get((rollout, generation), Life.ABSENT)
+
+
+class FakeNotices(Faulty):
+    """What people were told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[Notice] = []
+
+    @can_fail
+    def send(self, notice: Notice) -> None:
+        self.told.append(notice)
