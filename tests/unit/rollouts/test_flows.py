@@ -371,6 +371,25 @@ def test_attempts_are_bounded_and_a_person_may_grant_more() -> None:
     assert made.run().phase is Phase.SUCCEEDED
 
 
+def test_what_cannot_begin_is_shown_and_begins_when_it_can() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m2"].busy_until = made.truth.now + 20_000
+    record = held(made, HoldKind.STUCK)
+    assert "m2" in record.holds[0].sentence
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_a_component_that_does_not_give_way_holds_and_then_stops_the_rollout() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING, wave=1)
+    made.truth.parts["y1"].busy_until = made.truth.now + 8000
+    record = made.run()
+    assert record.phase is Phase.STOPPED
+    assert "y1 on e3 does not give way" in record.cause
+    assert made.truth.parts["y1"].suspended is False
+
+
 def test_a_component_that_was_only_planned_and_is_gone_is_left_out() -> None:
     made = world()
     until(made, Phase.RUNNING, Step.BAKING)

@@ -82,3 +82,10 @@ def test_windows_tile_so_that_no_excursion_falls_between_two(at: float, reads: l
         caught = caught or one(alarm("a", entered=rows, **FED), Window(since, None, read)).verdict is Verdict.FAIL
         since = read - LAG
     assert caught
+
+
+def test_a_window_that_began_at_the_commit_would_miss_what_came_before_it() -> None:
+    """What tiling is for: read at 100, an excursion at 110 that is over, committed at 120."""
+    fired = alarm("a", entered=(110.0,), **FED)
+    assert one(fired, Window(100.0 - LAG, None, 200.0)).verdict is Verdict.FAIL
+    assert one(fired, Window(120.0, None, 200.0)).verdict is not Verdict.FAIL

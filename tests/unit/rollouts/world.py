@@ -108,6 +108,8 @@ class World:
             return freeze(record, self.request, seen, self.truth.now)
         believed = self.edges.believe(record)
         decision = decide(believed, plan, seen, self.truth.now)
+        if self.passes % 7 == 0 and decision != decide(believed, plan, seen, self.truth.now):
+            self.truth.wrong.append("S17 the same facts decide otherwise")
         if decision.journal is not None and len(decision.journal.components) > 40:
             self.truth.wrong.append("a pass changes more than a transaction takes")
         return decision

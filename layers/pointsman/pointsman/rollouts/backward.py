@@ -82,7 +82,7 @@ def _sort_out(draft: Draft, component: ComponentRecord) -> None:
 
 def _revert(draft: Draft, component: ComponentRecord) -> None:
     view = draft.seen.component(component.name)
-    late = draft.now > component.since + PATIENCE
+    late = draft.now > draft.progressed_at() + PATIENCE
     if view is Absent.NOT_FOUND:
         _needs_human(draft, component, "It is gone.")
     elif isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
@@ -115,7 +115,7 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
     if ready and view.status is Status.IN_SERVICE and (view.desired == 1 or _surged(draft, component.name)):
         ready = copies_changed(draft, component.name, member.endpoint, 2)
     if not (ready or late):
-        draft.wake(component.since + PATIENCE + 1.0)
+        draft.wake(draft.progressed_at() + PATIENCE + 1.0)
     elif component.state is State.REVERT_SUBMITTING:
         send(draft, component, view)
     elif exhausted(component, Direction.BACK):

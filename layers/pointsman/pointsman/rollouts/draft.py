@@ -122,6 +122,12 @@ class Draft:
             self.record = replace(self.record, holds=tuple(h for h in self.record.holds if h.kind is not kind))
             self.say(Reason.RELEASED, f"No longer held ({kind.value}).")
 
+    def progressed_at(self) -> float:
+        """When anything of the rollout last went on."""
+        record = self.record
+        notes = [note.since for note in record.copies] + [note.since for note in record.scaling]
+        return max([record.since, *(c.since for c in record.components), *notes])
+
     def outstanding(self, direction: Direction | None = None) -> tuple[ComponentRecord, ...]:
         """Components with a call or an update that was not yet seen to its end."""
         return tuple(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pointsman.rollouts.capacity import make_room
-from pointsman.rollouts.draft import POLL, Draft, in_flight
+from pointsman.rollouts.draft import PATIENCE, POLL, Draft, in_flight
 from pointsman.rollouts.gate import LAG, Why, earliest_pass
 from pointsman.rollouts.gate import Verdict as Judged
 from pointsman.rollouts.notes import copies_changed, scaling_suspended
@@ -22,8 +22,10 @@ from pointsman.rollouts.record import (
 from pointsman.rollouts.request import Capacity, NoTraffic, SingleCopy
 from pointsman.rollouts.submit import batches_now, has_room, prepare, send
 
+_WATCHDOG = "watchdog"  # the owner of a hold that only shows that nothing goes on
 OUT = frozenset({State.FAILED, State.NATIVE_ROLLED_BACK, State.STUCK})
 _APPLIED = frozenset({State.SETTLING, State.BAKING, State.DONE_NEW, State.SKIPPED})
+_GOING = frozenset({NoteState.NOTED, NoteState.LOWERING})
 _SETTLED = frozenset({State.BAKING, State.DONE_NEW, State.SKIPPED})
 
 
@@ -132,13 +134,14 @@ def _shortages(draft: Draft, wave: list[ComponentRecord]) -> str | None:
     """Why the wave cannot be reserved, all or none; empty when it can, None while room is being made."""
     if draft.plan.request.capacity is Capacity.TRY:
         return ""
-    making = False
+    making: list[str] = []
     for name in sorted({draft.member(c.name).endpoint for c in wave if c.state is State.PENDING}):
         endpoint = draft.seen.endpoints.get(name)
         if endpoint is None:
             return f"endpoint {name} cannot be read"
-        if any(n.endpoint == name and n.state in {NoteState.NOTED, NoteState.LOWERING} for n in draft.record.copies):
-            making = True
+        slow = [n for n in draft.record.copies if n.endpoint == name and n.state in _GOING]
+        if slow:
+            making += [f"{note.component} on {name}" for note in slow]
             continue
         members = [_sized(draft, draft.member(c.name)) for c in wave if draft.member(c.name).endpoint == name]
         gives = make_room(endpoint, draft.plan.request.yielding, _Enough(endpoint, members))
@@ -146,9 +149,11 @@ def _shortages(draft: Draft, wave: list[ComponentRecord]) -> str | None:
             short = [need for need in needs_on(endpoint, members, endpoint.occupants) if not need.room.enough]
             return max(short, key=lambda need: need.room.needed).sentence
         for give in gives:
-            making = True
+            making.append(f"{give.component} on {name}")
             if scaling_suspended(draft, give.component, name):
                 copies_changed(draft, give.component, name, give.after)
+    if making and draft.now > draft.progressed_at() + PATIENCE:
+        return f"{', '.join(making)} does not give way"
     return None if making else ""
 
 
@@ -171,8 +176,9 @@ def _sized(draft: Draft, member: Member) -> Member:
 
 
 def _update(draft: Draft, wave: list[ComponentRecord]) -> None:
-    if any(hold.kind is not HoldKind.CAPACITY for hold in draft.record.holds):
+    if any(hold.kind is not HoldKind.CAPACITY and hold.owner != _WATCHDOG for hold in draft.record.holds):
         return
+    _bark(draft, [c.name for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None])
     if draft.seen.kill_switch is not AlarmState.OK:
         return
     waits: list[str | None] = []
@@ -185,6 +191,17 @@ def _update(draft: Draft, wave: list[ComponentRecord]) -> None:
         draft.hold(HoldKind.CAPACITY, "pointsman", short, draft.now + draft.plan.request.capacity_wait)
     elif not waits or "" in waits:
         draft.release(HoldKind.CAPACITY)
+
+
+def _bark(draft: Draft, waiting: list[str]) -> None:
+    """Show a person what has waited long for its turn though nothing is in flight; it goes on by itself when it can."""
+    silent = draft.now > draft.progressed_at() + PATIENCE and not draft.outstanding()
+    held = draft.record.hold(HoldKind.STUCK)
+    if waiting and silent and draft.record.hold(HoldKind.CAPACITY) is None:
+        text = f"{', '.join(waiting)} cannot begin: busy, not yet settled, or the endpoint is not InService"
+        draft.hold(HoldKind.STUCK, _WATCHDOG, text)
+    elif held is not None and held.owner == _WATCHDOG and not silent:
+        draft.release(HoldKind.STUCK)
 
 
 def _submit(draft: Draft, component: ComponentRecord) -> str | None:
