@@ -1,0 +1,184 @@
+"""Requests and operators' commands: a pure verb on the record, committed on its revision, and then a wake."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pointsman.errors import Conflict, Gone, Poison, UserMistake
+from pointsman.loops.rollout_observe import RolloutObserver
+from pointsman.loops.rollout_wakers import RolloutWaker
+from pointsman.ports import Clock, DeadLetters
+from pointsman.rollout_inbound import Command, Verb, command, from_bus
+from pointsman.rollout_ports import LONGEST_ID, Execution, RolloutLog, RolloutTable, StoredRollout
+from pointsman.rollouts import commands
+from pointsman.rollouts.commands import By, CommandRefused
+from pointsman.rollouts.decision import Decision
+from pointsman.rollouts.linked import retried_request, rollback_ended
+from pointsman.rollouts.plan import Plan
+from pointsman.rollouts.planner import make_plan
+from pointsman.rollouts.record import HoldKind
+from pointsman.rollouts.request import Request
+
+TRIES = 5  # commits of one command, against passes that were faster
+REQUEST_BYTES = 100_000  # of a request's document: it is stored in one item with the record
+
+
+@dataclass(frozen=True, slots=True)
+class Obeyed:
+    """What came of a command, as the caller is told."""
+
+    rollout: str
+    phase: str
+    rev: int
+    said: str
+
+    def answer(self) -> dict[str, Any]:
+        """As the function answers it."""
+        return {"rollout": self.rollout, "phase": self.phase, "rev": self.rev, "said": self.said}
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutCommands:
+    """Obeys commands; `read_request` turns a request's document into what the core decides on."""
+
+    clock: Clock
+    table: RolloutTable
+    observer: RolloutObserver
+    execution: Execution
+    waker: RolloutWaker
+    dead_letters: DeadLetters
+    read_request: Callable[[Mapping[str, Any]], Request]
+    log: RolloutLog
+
+    def receive(self, event: Mapping[str, Any]) -> Obeyed | None:
+        """A payload into a command, obeyed.
+
+        Raises `UserMistake` (or `Poison`) to a caller who hears it; from the bus a mistake is dead-lettered with its
+        reason. Raises `Transient` and `Conflict` for another try.
+        """
+        try:
+            return self.obey(command(event))
+        except (UserMistake, Poison) as mistake:
+            if not from_bus(event):
+                raise
+            reason = mistake.problem if isinstance(mistake, UserMistake) else mistake.reason
+            self.dead_letters.bury(json.dumps(event, default=str), reason, mistake.place)
+            self.log.commanded("", "event", "event", f"refused: {mistake}")
+            return None
+
+    def obey(self, wanted: Command) -> Obeyed:
+        """Carry out one command. Raises `UserMistake` with the remedy when it cannot be obeyed."""
+        try:
+            obeyed = self._request(wanted) if wanted.verb is Verb.REQUEST else self._command(wanted)
+        except (CommandRefused, UserMistake) as refused:
+            self.log.commanded(wanted.rollout, wanted.verb, wanted.actor, f"refused: {refused}")
+            if isinstance(refused, UserMistake):
+                raise
+            place = f"rollout {wanted.rollout}"
+            raise UserMistake(refused.problem, place=place, remedy=refused.remedy) from refused
+        self.log.commanded(obeyed.rollout, wanted.verb, wanted.actor, obeyed.said)
+        return obeyed
+
+    def plan(self, request: Request) -> Plan:
+        """What a rollout would do, with all that speaks against it; changes nothing."""
+        return make_plan(request, self.observer.survey(request), self.clock.now())
+
+    def _request(self, wanted: Command) -> Obeyed:
+        size = len(json.dumps(wanted.body or {}, default=str).encode())
+        if size > REQUEST_BYTES:
+            text = f"the request has {size} bytes, and {REQUEST_BYTES} is the most"
+            raise UserMistake(text, place="request", remedy="name components by prefix or tag, or split it")
+        return self._start(self.read_request(wanted.body or {}), wanted)
+
+    def _start(self, request: Request, wanted: Command) -> Obeyed:
+        """Store a new rollout and start its execution; the same request twice is one rollout."""
+        rollout = request.rollout
+        if not rollout or len(rollout) > LONGEST_ID:
+            raise UserMistake(f"an id has 1 to {LONGEST_ID} characters", place="rollout", remedy="shorten it")
+        return self._begin(request, commands.start(request, By(wanted.actor, self.clock.now(), wanted.reason)))
+
+    def _begin(self, request: Request, decision: Decision) -> Obeyed:
+        rollout, said = request.rollout, decision.said[0].sentence
+        try:
+            self.table.create(request, decision)
+        except Conflict:
+            stored = self._known(rollout)
+            if stored is None:
+                text, cure = "another rollout has begun on one of its endpoints", "wait for it to end"
+                raise UserMistake(text, place=f"rollout {rollout}", remedy=cure) from None
+            if stored.request != request:
+                text = "there is a rollout of this id already"
+                raise UserMistake(text, place=f"rollout {rollout}", remedy="give it a new id") from None
+            said = "It was asked for already."
+            decision = Decision(stored.record)
+            if stored.record.phase.terminal or stored.generation > 1:
+                return Obeyed(rollout, stored.record.phase.value, stored.record.rev, said)
+        self.execution.start(rollout, 1)
+        return Obeyed(rollout, decision.record.phase.value, decision.record.rev, said)
+
+    def _known(self, rollout: str) -> StoredRollout | None:
+        try:
+            return self.table.load(rollout)
+        except Gone:
+            return None
+
+    def _command(self, wanted: Command) -> Obeyed:
+        for _ in range(TRIES):
+            try:
+                stored = self.table.load(wanted.rollout)
+            except Gone:
+                known = ", ".join(self.table.rollouts(5)) or "none"
+                text = "there is no such rollout"
+                raise UserMistake(text, place=f"rollout {wanted.rollout}", remedy=f"the last ones: {known}") from None
+            if stored.record.phase.terminal and wanted.verb in {Verb.RETRY, Verb.ROLLBACK}:
+                return self._linked(stored, wanted)
+            now = self.clock.now()
+            decision = self._verb(stored, wanted, By(wanted.actor, now, wanted.reason))
+            try:
+                self.table.commit(stored, decision, now, stored.generation)
+            except Conflict:
+                continue
+            self.waker.wake(wanted.rollout)
+            return Obeyed(wanted.rollout, decision.record.phase.value, decision.record.rev, decision.said[0].sentence)
+        raise Conflict(f"rollout {wanted.rollout} is written by others all the time")
+
+    def _linked(self, stored: StoredRollout, wanted: Command) -> Obeyed:
+        """A new rollout, linked to one that has ended: for what it left, or to take back what it did."""
+        now = self.clock.now()
+        name = wanted.new_rollout or f"{stored.record.rollout[: LONGEST_ID - 12]}-{round(now)}"
+        if wanted.verb is Verb.RETRY:
+            return self._start(retried_request(stored.record, stored.request, name), wanted)
+        if stored.plan is None:
+            raise CommandRefused("it changed nothing, so there is nothing to take back", "")
+        seen = self.observer.way_back(stored, stored.plan)
+        decision = rollback_ended(stored.record, stored.plan, name, seen, By(wanted.actor, now, wanted.reason))
+        request = decision.plan.request if decision.plan is not None else stored.request
+        return self._begin(request, decision)
+
+    def _verb(self, stored: StoredRollout, wanted: Command, by: By) -> Decision:
+        record = stored.record
+        simple = {
+            Verb.PAUSE: commands.pause,
+            Verb.RESUME: commands.resume,
+            Verb.ABORT: commands.abort,
+            Verb.ROLLBACK: commands.rollback,
+            Verb.RETRY: commands.retry,
+        }
+        if wanted.verb in simple:
+            return simple[wanted.verb](record, by)
+        if wanted.verb is Verb.WAIVE:
+            return commands.waive(record, _hold(wanted.hold), by)
+        if stored.plan is None:
+            raise CommandRefused("it is not planned yet", "try again in a moment")
+        if wanted.verb is Verb.APPROVE:
+            return commands.approve(record, stored.plan, wanted.wave, by)
+        return commands.adopt(record, stored.plan, wanted.component, self.observer.look(stored, stored.plan), by)
+
+
+def _hold(name: str) -> HoldKind:
+    try:
+        return HoldKind(name)
+    except ValueError:
+        names = ", ".join(kind.value for kind in HoldKind)
+        raise CommandRefused(f"there is no hold {name!r}", f"one of: {names}") from None

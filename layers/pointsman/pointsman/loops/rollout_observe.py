@@ -1,0 +1,232 @@
+"""What one pass of a rollout reads: the fleet, its alarms, its scaling. Evidence is dated by when the reading began.
+
+What cannot be read of one component, endpoint or alarm is unknown, and the pass goes on with that; that the targets of
+auto scaling cannot be read fails the pass, since a missing target looks like a component without one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from pointsman.errors import Gone, Misconfigured, Transient
+from pointsman.ports import Clock
+from pointsman.rollout_ports import (
+    AlarmQuery,
+    EndpointFacts,
+    Gauges,
+    InferenceFleet,
+    Permissions,
+    RolloutTable,
+    Scaling,
+    StopSwitch,
+    StoredRollout,
+)
+from pointsman.rollouts.draft import switch_name
+from pointsman.rollouts.observations import (
+    Absent,
+    AlarmState,
+    AlarmView,
+    Answer,
+    ComponentView,
+    EndpointView,
+    Observations,
+    Occupant,
+    Seen,
+)
+from pointsman.rollouts.plan import Plan
+from pointsman.rollouts.request import Request
+from pointsman.rollouts.waves import names, resolve
+
+UNREAD = "it could not be read"
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutObserver:
+    """Looks at what a rollout touches; changes nothing."""
+
+    clock: Clock
+    fleet: InferenceFleet
+    gauges: Gauges
+    scaling: Scaling
+    permissions: Permissions
+    table: RolloutTable
+    stop: StopSwitch
+
+    def survey(self, request: Request) -> Observations:
+        """What a plan is made from. Raises `Transient` where a gap would look like a fault of the request."""
+        began = self.clock.now()
+        components = self._targets(request)
+        views = [view for view in components.values() if isinstance(view, ComponentView)]
+        where = {view.endpoint for view in views} | {t.endpoint for t in request.targets if t.endpoint is not None}
+        facts = {name: found for name in sorted(where) if (found := _unless_gone(self.fleet.endpoint, name))}
+        occupants = self._occupants(facts, components)
+        seen = Observations(began, components=components, endpoints=_endpoints(facts, occupants, components))
+        members = resolve(request.targets, seen).components
+        alarms = {g.named(m.name, m.endpoint) for g in request.guards for m in members}
+        models = {view.spec.model for view in members} | {request.change.model}
+        return replace(
+            seen,
+            endpoints={
+                name: replace(view, reads_alarms=self._reads_alarms(request, facts[name], members))
+                for name, view in seen.endpoints.items()
+            },
+            alarms=self.gauges.read([AlarmQuery(name) for name in sorted(alarms)], began),
+            locks=self.table.locks(sorted(facts)),
+            models={name: self.fleet.model(name) for name in sorted(filter(None, models))},
+        )
+
+    def look(self, stored: StoredRollout, plan: Plan) -> Observations:
+        """What a pass over a planned rollout is decided on."""
+        began, record = self.clock.now(), stored.record
+        components: dict[str, Seen] = {}
+        where = {*plan.endpoints, *(note.endpoint for note in record.copies), *(n.endpoint for n in record.scaling)}
+        facts = {name: found for name in sorted(where) if (found := _readable(self.fleet.endpoint, name))}
+        wanted = [member.name for member in plan.members]
+        wanted += [rule.component for rule in plan.request.yielding]
+        for name in wanted:
+            components[name] = self._component(name)
+        occupants = self._occupants(facts, components)
+        switch = switch_name(record.rollout)
+        alarms = self._alarms(stored, plan, began, switch)
+        fired = alarms.pop(switch, None)
+        return Observations(
+            began,
+            components=components,
+            endpoints=_endpoints(facts, occupants, components),
+            alarms=alarms,
+            scaling=self.scaling.describe(wanted),
+            kill_switch=fired.state if fired is not None else None,
+            refusals=_refusals(stored),
+            stopped=self.stop.stopped(),
+        )
+
+    def way_back(self, stored: StoredRollout, plan: Plan) -> Observations:
+        """What a rollback of a rollout that has ended is decided on."""
+        began = self.clock.now()
+        models = {member.old.model for member in plan.members}
+        models |= {part.adopted.model for part in stored.record.components if part.adopted is not None}
+        return Observations(
+            began,
+            locks=self.table.locks(plan.endpoints),
+            models={name: self.fleet.model(name) for name in sorted(filter(None, models))},
+        )
+
+    def _targets(self, request: Request) -> dict[str, Seen]:
+        found: dict[str, Seen] = {}
+        tagged = any(target.tag is not None for target in request.targets)
+        for target in request.targets:
+            if target.component is not None:
+                listed: Iterable[str] = (target.component,)
+            elif target.endpoint is not None:
+                listed = self.fleet.components(endpoint=target.endpoint)
+            else:
+                listed = self.fleet.components(prefix=target.prefix)
+            for name in listed:
+                if name not in found:
+                    found[name] = self._component(name, tags=tagged, patient=False)
+        asked_for = {target.component for target in request.targets}
+        return {
+            name: view
+            for name, view in found.items()
+            if name in asked_for
+            or (isinstance(view, ComponentView) and any(names(target, view) for target in request.targets))
+        }
+
+    def _component(self, name: str, *, tags: bool = False, patient: bool = True) -> Seen:
+        """What is known of a component; without patience, what may be readable in a moment is not taken for less."""
+        try:
+            view = self.fleet.component(name)
+            return replace(view, tags=self.fleet.tags(name)) if tags else view
+        except Gone:
+            return Absent.NOT_FOUND
+        except Transient:
+            if patient:
+                return Absent.UNREADABLE
+            raise
+        except Misconfigured:
+            return Absent.UNREADABLE
+
+    def _occupants(self, facts: Iterable[str], components: dict[str, Seen]) -> dict[str, tuple[str, ...]]:
+        """The names of all components on each endpoint; what is new among them is described."""
+        found: dict[str, tuple[str, ...]] = {}
+        for endpoint in facts:
+            found[endpoint] = self.fleet.components(endpoint=endpoint)
+            for name in found[endpoint]:
+                if name not in components:
+                    components[name] = self._component(name)
+        return found
+
+    def _reads_alarms(self, request: Request, facts: EndpointFacts, members: Iterable[ComponentView]) -> Answer:
+        """Whether the endpoint's role may read the alarms that its components will list."""
+        guards = [guard for guard in request.guards if guard.native or guard.own]
+        mine = [member for member in members if member.endpoint == facts.name]
+        alarms = {guard.named(member.name, member.endpoint) for guard in guards for member in mine}
+        if not facts.role or not mine:
+            return Answer.UNKNOWN
+        return self.permissions.reads_alarms(facts.role, [*sorted(alarms), switch_name(request.rollout)])
+
+    def _alarms(self, stored: StoredRollout, plan: Plan, now: float, switch: str) -> dict[str, AlarmView]:
+        since, traffic = stored.record.window_from, _traffic(plan)
+        queries = [AlarmQuery(w.alarm, since, traffic.get(w.alarm, ())) for w in plan.watches]
+        try:
+            return dict(self.gauges.read([*queries, AlarmQuery(switch)], now))
+        except Transient:
+            # Neither gone nor OK: nothing advances on it, and the switch is asked for again.
+            unread = {w.alarm: (w.settings, UNREAD) for w in plan.watches} | {switch: ("", UNREAD)}
+            return {
+                name: AlarmView(name, AlarmState.INSUFFICIENT_DATA, settings=settings, problem=problem)
+                for name, (settings, problem) in unread.items()
+            }
+
+
+def _unless_gone(read: Callable[[str], _Read], name: str) -> _Read | None:
+    try:
+        return read(name)
+    except Gone:
+        return None
+
+
+def _readable(read: Callable[[str], _Read], name: str) -> _Read | None:
+    try:
+        return read(name)
+    except (Gone, Transient, Misconfigured):
+        return None
+
+
+def _endpoints(
+    facts: Mapping[str, EndpointFacts], occupants: Mapping[str, Iterable[str]], components: Mapping[str, Seen]
+) -> dict[str, EndpointView]:
+    """Endpoints with all that lives on them; one of whose components cannot be read is left out, as unknown."""
+    found: dict[str, EndpointView] = {}
+    for name, fact in facts.items():
+        views = [components.get(each, Absent.UNREADABLE) for each in occupants[name]]
+        if Absent.UNREADABLE in views:
+            continue
+        lives = tuple(
+            Occupant(view.name, max(view.desired, view.current), view.spec.compute)
+            for view in views
+            if isinstance(view, ComponentView)
+        )
+        found[name] = EndpointView(name, fact.in_service, fact.pools, fact.most, lives)
+    return found
+
+
+def _traffic(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """For each alarm whose samples are counted on invocations: the components that count."""
+    found: dict[str, tuple[str, ...]] = {}
+    for guard in plan.request.guards:
+        for member in plan.members if guard.traffic else ():
+            name = guard.named(member.name, member.endpoint)
+            found[name] = (*found.get(name, ()), member.name)
+    return found
+
+
+def _refusals(stored: StoredRollout) -> dict[str, str]:
+    """What was answered to attempts that are still the present ones."""
+    found: dict[str, str] = {}
+    for component in stored.record.components:
+        refusal = stored.refusals.get(component.name)
+        if refusal is not None and component.attempt is not None and refusal.attempt == component.attempt.number:
+            found[component.name] = refusal.sentence
+    return found

@@ -1,0 +1,104 @@
+"""What wakes rollouts: alarms, endpoints that change their state, commands, and the clock. A wake decides nothing."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pointsman.errors import Gone
+from pointsman.loops.rollout import RolloutLoop
+from pointsman.ports import Clock
+from pointsman.rollout_ports import Execution, Life, OpenRollout, RolloutTable
+from pointsman.rollouts.decision import alarm_after_end
+from pointsman.rollouts.draft import switch_name
+
+WATCHED_AFTER = 86_400.0  # seconds after a rollout's end in which an alarm of its is told of
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutWaker:
+    """Wakes one rollout: counts the wake, and ends the wait of whoever waits."""
+
+    table: RolloutTable
+    execution: Execution
+
+    def wake(self, rollout: str) -> None:
+        """Make a pass happen soon. Raises `Gone` when there is no such rollout."""
+        woken = self.table.wake(rollout)
+        if woken.token:
+            self.execution.answer(woken.token)
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutRelay:
+    """An alarm or an endpoint wakes the open rollouts that it concerns."""
+
+    table: RolloutTable
+    waker: RolloutWaker
+
+    def alarm(self, alarm: str, *, fired: bool) -> tuple[str, ...]:
+        """An alarm changed: the rollouts that were woken. Raises `Transient` for the platform to try again.
+
+        Where one has ended, people are told once, and nothing is started.
+        """
+        concerned = [line for line in self.table.open() if alarm in line.alarms]
+        for line in concerned:
+            if line.phase.terminal and fired and alarm != switch_name(line.rollout):
+                with suppress(Gone):
+                    self.table.late(line.rollout, alarm_after_end(self.table.load(line.rollout).record, alarm))
+        return self._wake([line.rollout for line in concerned if not line.phase.terminal])
+
+    def endpoint(self, endpoint: str) -> tuple[str, ...]:
+        """An endpoint changed: the rollouts that were woken."""
+        lines = [line for line in self.table.open() if endpoint in line.endpoints]
+        return self._wake([line.rollout for line in lines if not line.phase.terminal])
+
+    def _wake(self, rollouts: list[str]) -> tuple[str, ...]:
+        woken = []
+        for rollout in rollouts:
+            try:
+                self.waker.wake(rollout)
+            except Gone:
+                continue
+            woken.append(rollout)
+        return tuple(woken)
+
+
+@dataclass(frozen=True, slots=True)
+class DueRollouts:
+    """Each minute: rollouts whose time has passed are woken, carried on where no execution lives, and told of."""
+
+    clock: Clock
+    table: RolloutTable
+    execution: Execution
+    waker: RolloutWaker
+    loop: RolloutLoop
+
+    def wake(self) -> tuple[str, ...]:
+        """The rollouts that were woken."""
+        now, woken = self.clock.now(), []
+        for line in self.table.open():
+            if line.next_wake_at > now:
+                continue
+            try:
+                if line.phase.terminal:
+                    self._finish(line, now)
+                    continue
+                self.waker.wake(line.rollout)
+                self._carry_on(line.rollout, line.generation)
+            except Gone:
+                continue
+            woken.append(line.rollout)
+        return tuple(woken)
+
+    def _finish(self, line: OpenRollout, now: float) -> None:
+        if line.unsent:
+            self.loop.tell(self.table.load(line.rollout))
+        elif now > line.next_wake_at + WATCHED_AFTER:
+            self.table.close(line.rollout)
+
+    def _carry_on(self, rollout: str, generation: int) -> None:
+        """Start an execution where none lives; the name of one that has ended is taken, so that it is the next."""
+        life = self.execution.life(rollout, generation)
+        if life is Life.ENDED:
+            generation = self.table.succeed(rollout, generation)
+        if life is not Life.RUNNING:
+            self.execution.start(rollout, generation)
