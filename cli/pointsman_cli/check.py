@@ -31,6 +31,18 @@ class Finding:
         return f"{self.file}:{self.place.line}:{self.place.column}: {self.message}{remedy}"
 
 
+def problem_shape(finding: Finding) -> dict[str, object]:
+    """The finding as JSON."""
+    return {
+        "file": finding.file,
+        "line": finding.place.line,
+        "column": finding.place.column,
+        "path": list(finding.path),
+        "message": finding.message,
+        "remedy": finding.remedy,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Checked(Generic[Stated]):
     """A file after its check; `stated` is None when there are findings."""

@@ -14,7 +14,7 @@ from pointsman.loops.view import problems_of
 from pointsman.ports import BatchQueues, JobTable, QueueDescription, QueueKind, StoredPolicy
 from pointsman.queues.policy import Policy
 from pointsman_cli import options
-from pointsman_cli.check import Finding, check
+from pointsman_cli.check import check, problem_shape
 from pointsman_cli.failures import FOUND, Failure
 from pointsman_cli.printing import counted, moment, print_json, when
 
@@ -34,7 +34,7 @@ def check_(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Say everything that is wrong with the policy in FILE; asks no AWS."""
     checked = check(file)
     if as_json:
-        print_json({"ok": not checked.findings, "problems": [_finding(f) for f in checked.findings]})
+        print_json({"ok": not checked.findings, "problems": [problem_shape(f) for f in checked.findings]})
     elif checked.stated:
         ruled = checked.stated
         classes = counted(len(ruled.classes), "class")
@@ -62,7 +62,7 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
     checked = check(file)
     if checked.stated is None:
         if as_json:
-            print_json({"ok": False, "problems": [_finding(f) for f in checked.findings]})
+            print_json({"ok": False, "problems": [problem_shape(f) for f in checked.findings]})
         raise Failure("the policy is not applied\n" + "\n".join(map(str, checked.findings)), FOUND)
     place = f"{file}:{checked.source.place(('queue',)).line}"
     with options.deployment(ctx) as found:
@@ -158,17 +158,6 @@ def _make_due(jobs: JobTable, queue: str, now: float) -> tuple[bool, str]:
     except Transient as error:
         return False, f"the next pass comes by itself (it could not be made due now: {error})"
     return False, "the next pass comes by itself"
-
-
-def _finding(finding: Finding) -> dict[str, object]:
-    return {
-        "file": finding.file,
-        "line": finding.place.line,
-        "column": finding.place.column,
-        "path": list(finding.path),
-        "message": finding.message,
-        "remedy": finding.remedy,
-    }
 
 
 def _applied(stored: StoredPolicy) -> dict[str, object]:

@@ -13,6 +13,7 @@ from pointsman.errors import UserMistake
 from pointsman_cli.demo.day import Progress as Report
 from pointsman_cli.demo.day import baseline, play
 from pointsman_cli.demo.report import say, summary
+from pointsman_cli.demo.rollout.command import rollout
 from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, Scenario, demo_day, trace_slice
 
 
@@ -33,7 +34,7 @@ class Multiple(click.ParamType[float]):
         return factor
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option("--seed", type=int, default=DEMO_SEED, show_default=True, help="Of the generated day and of every fault.")
 @click.option("--capacity", type=click.IntRange(1), help="One-GPU instances in the pool.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Play a slice of a real trace (CSV) instead.")
@@ -45,7 +46,9 @@ class Multiple(click.ParamType[float]):
 @click.option("--template", type=click.Path(path_type=Path, exists=True), default=ROOT / "template.yaml",
               help="The SAM template to deploy; template.yaml by default.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
 def demo(
+    ctx: click.Context,
     seed: int,
     capacity: int | None,
     trace: Path | None,
@@ -58,8 +61,10 @@ def demo(
     """Play a day of a busy queue: under FIFO, and under Pointsman's own handlers on the embedded AWS.
 
     Exits with 1 when the wiring check finds an event that reached no target, or when a job was lost or ran
-    twice, or a pass or an invocation failed.
+    twice, or a pass or an invocation failed. `demo rollout NAME` plays a rollout instead.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     if trace is None:
         if window is not None:
             raise click.UsageError("--window belongs to --trace")
@@ -81,6 +86,9 @@ def demo(
     end = facts["end_state"]
     if facts["wiring"]["faults"] or end["lost"] or end["run_twice"] or end["failures"]:
         raise SystemExit(1)
+
+
+demo.add_command(rollout)
 
 
 @contextmanager
