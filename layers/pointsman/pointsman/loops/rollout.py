@@ -63,6 +63,28 @@ class Advance:
 
 
 @dataclass(frozen=True, slots=True)
+class Teller:
+    """Sends the notices that commits have left."""
+
+    table: RolloutTable
+    notices: RolloutNotices
+    log: RolloutLog
+
+    def tell(self, stored: StoredRollout) -> None:
+        """Send the notices that were not sent; what fails is sent by a later pass, or by the clock."""
+        if not stored.unsent:
+            return
+        rollout = stored.record.rollout
+        try:
+            for notice in self.table.notices(rollout):
+                self.notices.send(notice)
+                self.table.sent(rollout, notice.key)
+            self.table.settle(rollout, stored.unsent)
+        except (Transient, Misconfigured) as error:
+            self.log.stumbled(rollout, f"notices: {error}", known=True)
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutLoop:
     """Carries out passes."""
 
@@ -98,26 +120,13 @@ class RolloutLoop:
                 break
             if stored.generation != generation or stored.next_wake_at > self.clock.now() or self.clock.now() > until:
                 break
-        self.tell(stored)
+        Teller(self.table, self.notices, self.log).tell(stored)
         return self._parked(stored, generation, wake_seq)
-
-    def tell(self, stored: StoredRollout) -> None:
-        """Send the notices that were not sent; what fails is sent by a later pass, or by the clock."""
-        if not stored.unsent:
-            return
-        rollout = stored.record.rollout
-        try:
-            for notice in self.table.notices(rollout):
-                self.notices.send(notice)
-                self.table.sent(rollout, notice.key)
-            self.table.settle(rollout, stored.unsent)
-        except (Transient, Misconfigured) as error:
-            self.log.stumbled(rollout, f"notices: {error}", known=True)
 
     def _parked(self, stored: StoredRollout, generation: int, wake_seq: int) -> Advance:
         record, wait = stored.record, max(1, ceil(stored.next_wake_at - self.clock.now()))
         ended = record.phase.terminal
-        phase = record.phase.value if ended else parking(record).upper().replace(" ", "_")
+        phase = record.phase.value if ended else parking(record)
         successor = stored.generation if stored.generation != generation and not ended else None
         return Advance(record.rollout, generation, phase, wake_seq, wait, ended, successor)
 

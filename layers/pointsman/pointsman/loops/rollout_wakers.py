@@ -3,8 +3,8 @@
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pointsman.errors import Gone
-from pointsman.loops.rollout import RolloutLoop
+from pointsman.errors import Gone, PointsmanError, Transient
+from pointsman.loops.rollout import Teller
 from pointsman.ports import Clock
 from pointsman.rollout_ports import Execution, Life, OpenRollout, RolloutTable
 from pointsman.rollouts.decision import alarm_after_end
@@ -64,17 +64,20 @@ class RolloutRelay:
 
 @dataclass(frozen=True, slots=True)
 class DueRollouts:
-    """Each minute: rollouts whose time has passed are woken, carried on where no execution lives, and told of."""
+    """Each minute: rollouts whose time has passed are woken, carried on where no execution lives, and told of.
+
+    A fault with one rollout keeps no other waiting.
+    """
 
     clock: Clock
     table: RolloutTable
     execution: Execution
     waker: RolloutWaker
-    loop: RolloutLoop
+    teller: Teller
 
     def wake(self) -> tuple[str, ...]:
-        """The rollouts that were woken."""
-        now, woken = self.clock.now(), []
+        """The rollouts that were woken; raises `Transient` after the last one when there was a fault with any."""
+        now, woken, faults = self.clock.now(), [], []
         for line in self.table.open():
             if line.next_wake_at > now:
                 continue
@@ -86,12 +89,17 @@ class DueRollouts:
                 self._carry_on(line.rollout, line.generation)
             except Gone:
                 continue
+            except PointsmanError as fault:
+                faults.append(f"{line.rollout}: {fault}")
+                continue
             woken.append(line.rollout)
+        if faults:
+            raise Transient("; ".join(faults))
         return tuple(woken)
 
     def _finish(self, line: OpenRollout, now: float) -> None:
         if line.unsent:
-            self.loop.tell(self.table.load(line.rollout))
+            self.teller.tell(self.table.load(line.rollout))
         elif now > line.next_wake_at + WATCHED_AFTER:
             self.table.close(line.rollout)
 
