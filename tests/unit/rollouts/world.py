@@ -146,7 +146,8 @@ class World:
         wrong, record = self.truth.wrong, self.record
         if len(set(self.notices)) != len(self.notices):
             wrong.append("S18 a notice is given twice")
-        if any(c.tried(d) > 3 + c.granted for c in record.components for d in Direction):
+        bounds = {Direction.FORWARD: 3, Direction.BACK: 6}
+        if any(c.tried(d) > most + c.granted for c in record.components for d, most in bounds.items()):
             wrong.append("S20 too many attempts")
         if replay(self.first, self.journal) != record:
             wrong.append("S16 the journal does not rebuild the record")

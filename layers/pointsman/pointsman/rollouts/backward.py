@@ -139,7 +139,7 @@ def _verified(draft: Draft) -> bool:
                 continue
             put = replace(component, state=State.REVERT_WAIT)
             draft.put(put, Reason.REVERT_WAITS, "It has the old version no more.")
-        elif view is Absent.NOT_FOUND or draft.now > component.since + PATIENCE:
+        elif view is Absent.NOT_FOUND or draft.now > draft.progressed_at() + PATIENCE:
             _needs_human(draft, component, "It could not be seen InService with the old version.")
         good = False
     return good

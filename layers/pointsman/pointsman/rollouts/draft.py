@@ -26,7 +26,7 @@ LEASE = 180.0  # how long the sender of an act may live after its commit: longer
 ASK_AGAIN = 60.0  # before an absolute act that was not seen to have an effect is repeated
 SLACK = 900.0  # beyond SageMaker's own timeout, before silence is called stuck
 PATIENCE = 1800.0  # for what has no timeout of its own: settling, restoring, what a way back waits for
-ATTEMPTS = 3  # of one component in one direction, before a person is asked
+ATTEMPTS, ATTEMPTS_BACK = 3, 6  # of one component in one direction, before a person is asked
 
 SHED_BY_REVERT = frozenset(set(HoldKind) - {HoldKind.STUCK, HoldKind.DRIFT})
 

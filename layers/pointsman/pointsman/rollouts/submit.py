@@ -9,7 +9,7 @@ from dataclasses import replace
 from pointsman.rollouts.batches import Batch, single
 from pointsman.rollouts.capacity import with_copies
 from pointsman.rollouts.decision import SubmitUpdate
-from pointsman.rollouts.draft import ATTEMPTS, LEASE, SLACK, Draft, switch_name
+from pointsman.rollouts.draft import ATTEMPTS, ATTEMPTS_BACK, LEASE, SLACK, Draft, switch_name
 from pointsman.rollouts.observations import ComponentView, EndpointView
 from pointsman.rollouts.plan import MARKS, Member, needs_on
 from pointsman.rollouts.planner import new_per_instance, size_batch
@@ -21,7 +21,7 @@ from pointsman.rollouts.specs import Spec
 
 def exhausted(component: ComponentRecord, direction: Direction) -> bool:
     """Whether no further attempt may be made without a person."""
-    bound = ATTEMPTS + component.granted
+    bound = component.granted + (ATTEMPTS if direction is Direction.FORWARD else ATTEMPTS_BACK)
     return component.tried(direction) >= bound or len(component.attempts) >= MARKS - 1
 
 
