@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Poison, UserMistake
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import RolloutWaker
@@ -21,7 +22,6 @@ from pointsman.rollouts.record import HoldKind
 from pointsman.rollouts.request import Request
 
 TRIES = 5  # commits of one command, against passes that were faster
-REQUEST_BYTES = 100_000  # of a request's document: it is stored in one item with the record
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,16 @@ class RolloutCommands:
             self.log.commanded("", "event", "event", f"refused: {mistake}")
             return None
 
+    def respond(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """The same, as the function answers it: what was done, or under `refused` why not, and the remedy."""
+        try:
+            obeyed = self.receive(event)
+        except UserMistake as mistake:
+            return {"refused": {"problem": mistake.problem, "place": mistake.place, "remedy": mistake.remedy}}
+        except Poison as poison:
+            return {"refused": {"problem": poison.reason, "place": poison.place, "remedy": "correct the command"}}
+        return obeyed.answer() if obeyed is not None else {}
+
     def obey(self, wanted: Command) -> Obeyed:
         """Carry out one command. Raises `UserMistake` with the remedy when it cannot be obeyed."""
         try:
@@ -85,11 +95,11 @@ class RolloutCommands:
         return make_plan(request, self.observer.survey(request), self.clock.now())
 
     def _request(self, wanted: Command) -> Obeyed:
-        size = len(json.dumps(wanted.body or {}, default=str).encode())
-        if size > REQUEST_BYTES:
-            text = f"the request has {size} bytes, and {REQUEST_BYTES} is the most"
-            raise UserMistake(text, place="request", remedy="name components by prefix or tag, or split it")
-        return self._start(self.read_request(wanted.body or {}), wanted)
+        try:
+            request = self.read_request(wanted.body or {})
+        except InvalidDocument as error:
+            raise UserMistake(str(error), place="request", remedy="`pointsman rollout check` says more") from error
+        return self._start(request, wanted)
 
     def _start(self, request: Request, wanted: Command) -> Obeyed:
         """Store a new rollout and start its execution; the same request twice is one rollout."""
