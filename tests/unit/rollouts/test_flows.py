@@ -12,8 +12,8 @@ from pointsman.rollouts.draft import MOST_CHANGES
 from pointsman.rollouts.observations import AlarmState
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Direction, HoldKind, Phase, RolloutRecord, State, Step, Switch
-from pointsman.rollouts.request import Capacity, Freeze, NoTraffic, OnFailure
-from tests.unit.rollouts.build import BIG_BOX, NEW, NOW, OLD, OTHER
+from pointsman.rollouts.request import Capacity, Freeze, NoTraffic, OnFailure, WhenShort
+from tests.unit.rollouts.build import BIG_BOX, NEW, NOW, OLD, OTHER, SMALL_BOX
 from tests.unit.rollouts.truth import Flight, Part
 from tests.unit.rollouts.world import Edges, Trouble, World, calm, world_of
 
@@ -234,6 +234,28 @@ def test_capacity_try_begins_without_room() -> None:
     assert made.run().phase is Phase.SUCCEEDED
 
 
+def test_a_wave_is_reserved_whole_or_not_at_all() -> None:
+    """Endpoint e3 is full and nobody gives way, so m3 on e2 waits too."""
+    made = world(yielding=(), when_short=WhenShort.WAIT, capacity_wait=3000.0)
+    record = held(made, HoldKind.CAPACITY)
+    assert record.wave == 2
+    made.run(until=2000.0)
+    assert updates(made, Direction.FORWARD) == ["m1", "m2"]
+    made.truth.boxes["e3"] = (5, 5, SMALL_BOX)
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_a_batch_follows_the_copies_that_a_component_has_by_then() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    part = made.truth.parts["m2"]
+    part.copies = part.current = 12
+    made.run()
+    sent = [a for a in made.acts if isinstance(a, SubmitUpdate) and a.component == "m2"]
+    assert [a.attempt.batch.copies for a in sent] == [6]
+    assert part.copies == 12
+
+
 # ------------------------------------------------------------------------------------------------------- the ways out
 
 
@@ -369,6 +391,16 @@ def test_attempts_are_bounded_and_a_person_may_grant_more() -> None:
     made.truth.refuses = False
     made.command(retry)
     assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_a_refused_attempt_is_not_taken_for_one_that_was_rolled_back() -> None:
+    """Someone scaled the component as the call was made: it was refused, and LastModifiedTime moved all the same."""
+    made = world()
+    made.run(stop=lambda: any(c.sent_at for c in made.record.components) and not made.acts[1:])
+    part = made.truth.parts["m1"]
+    part.busy_until, part.modified = made.truth.now + 30, made.truth.now + 1
+    assert made.run().phase is Phase.SUCCEEDED
+    assert updates(made, Direction.FORWARD).count("m1") == 2
 
 
 def test_what_cannot_begin_is_shown_and_begins_when_it_can() -> None:

@@ -71,6 +71,7 @@ class World:
         self.journal: list[JournalEntry] = []
         self.notices: list[str] = []
         self.passes = 0
+        self.refusals: dict[str, tuple[int, str]] = {}
         self.helped = True  # a person sees to holds after half an hour
         self.acts: list[Act] = []
         self.first = RolloutRecord(self.request.rollout)
@@ -86,7 +87,9 @@ class World:
         """Load, observe, decide, commit, act: it may stand still or die at each `yield`."""
         self.passes += 1
         record, plan = self.record, self.plan
-        seen = self.edges.see(self.truth.observe(unreadable=self.trouble.unreadable))
+        seen = self.edges.see(
+            replace(self.truth.observe(unreadable=self.trouble.unreadable), refusals=self.said(record))
+        )
         yield
         decision = self.decision(record, plan, seen)
         yield
@@ -159,7 +162,7 @@ class World:
         truth = self.truth
         if self.record.phase.terminal and not isinstance(act, SetCopies | ResumeScaling | DeleteSwitch):
             truth.wrong.append(f"S15 {type(act).__name__} after the end")
-        with suppress(Refused):
+        try:
             if isinstance(act, SubmitUpdate):
                 self.submit(act)
             elif isinstance(act, SetCopies):
@@ -173,6 +176,14 @@ class World:
                 truth.switch = AlarmState.ALARM
             else:
                 truth.switch = None
+        except Refused as refused:
+            if isinstance(act, SubmitUpdate):
+                self.refusals[act.component] = (act.attempt.number, str(refused))
+
+    def said(self, record: RolloutRecord) -> dict[str, str]:
+        """What SageMaker answered to the present attempts."""
+        numbers = {c.name: c.attempt.number for c in record.components if c.attempt is not None}
+        return {name: text for name, (number, text) in self.refusals.items() if numbers.get(name) == number}
 
     def submit(self, act: SubmitUpdate) -> None:
         """An update, with what must hold as it is sent."""

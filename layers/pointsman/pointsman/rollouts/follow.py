@@ -21,7 +21,7 @@ def follow(draft: Draft) -> None:
         view = draft.seen.component(component.name)
         refusal = draft.seen.refusals.get(component.name)
         if refusal and component.outstanding and component.sentence != refusal:
-            draft.put(component, Reason.SENT, refusal)
+            draft.put(replace(component, refused=True), Reason.SENT, refusal)
         elif component.outstanding:
             _follow_attempt(draft, component, view)
         elif component.state in UNSENT:
@@ -50,6 +50,8 @@ def _follow_attempt(draft: Draft, component: ComponentRecord, view: Seen) -> Non
     forward = attempt.direction is Direction.FORWARD
     expected = Expected(old, new) if forward else Expected(new, old)
     verdict = classify(view, expected, Sent(attempt, lease), draft.seen.began)
+    if verdict is Verdict.ROLLED_BACK and component.refused and not _proven(component, view):
+        verdict = Verdict.NOT_APPLIED
     in_doubt = draft.seen.began <= lease
     if verdict is Verdict.UNKNOWN or (verdict in {Verdict.DRIFT, Verdict.FAILED} and in_doubt):
         draft.wake(lease + 1.0)
@@ -65,9 +67,13 @@ def _follow_attempt(draft: Draft, component: ComponentRecord, view: Seen) -> Non
         _back(draft, component, verdict)
 
 
-def _accept(draft: Draft, component: ComponentRecord, view: Seen) -> None:
+def _proven(component: ComponentRecord, view: Seen) -> bool:
     attempt = component.attempt
-    proven = attempt is not None and isinstance(view, ComponentView) and accepted(view, attempt) is Accepted.PROVEN
+    return attempt is not None and isinstance(view, ComponentView) and accepted(view, attempt) is Accepted.PROVEN
+
+
+def _accept(draft: Draft, component: ComponentRecord, view: Seen) -> None:
+    proven = _proven(component, view)
     if proven and component.state is State.SUBMITTING:
         draft.put(replace(component, state=State.UPDATING), Reason.ACCEPTED, "SageMaker has taken the update.")
     elif proven and component.state is State.REVERT_SUBMITTING:
@@ -184,7 +190,7 @@ def _unsettled(draft: Draft) -> bool:
 
 
 def _ended(component: ComponentRecord, state: State) -> ComponentRecord:
-    return replace(component, state=state, sent_at=None, lease_until=None, deadline=None)
+    return replace(component, state=state, sent_at=None, lease_until=None, deadline=None, refused=False)
 
 
 def _drifted(component: ComponentRecord) -> ComponentRecord:

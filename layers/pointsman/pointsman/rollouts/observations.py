@@ -146,8 +146,8 @@ class Observations:
     """All that one pass read. What was asked for and is missing in a mapping counts as unreadable.
 
     `alarms` lacks an alarm that does not exist. `models` says of each model's name whether it is readable. `refusals`
-    are what SageMaker answered to calls of the pass before, by component: words for people, never evidence. `stopped`
-    is whether `pointsman stop` is in force.
+    are what SageMaker answered when it did not take a component's present attempt: losing them costs patience only.
+    `stopped` is whether `pointsman stop` is in force.
     """
 
     began: float

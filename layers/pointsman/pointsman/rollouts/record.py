@@ -142,7 +142,8 @@ class ComponentRecord:
     """One component of the rollout.
 
     `sent_at`, `lease_until` and `deadline` belong to the last attempt and are None until it is sent. `adopted` is a
-    drifted specification that counts as the old one. `granted` are attempts that a person allowed beyond the bound.
+    drifted specification that counts as the old one. `refused`: SageMaker said no to the last attempt, so that a weak
+    sign of its acceptance is another's doing. `granted` are attempts that a person allowed beyond the bound.
     """
 
     name: str
@@ -153,6 +154,7 @@ class ComponentRecord:
     lease_until: float | None = None
     deadline: float | None = None
     adopted: Spec | None = None
+    refused: bool = False
     granted: int = 0
     touched: bool = False
     sentence: str = ""
