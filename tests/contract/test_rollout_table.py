@@ -19,6 +19,7 @@ from pointsman.rollouts.reasons import Notice
 from pointsman.rollouts.record import SCHEMA, CopyNote, Phase, RolloutRecord, State
 from pointsman.rollouts.request import Request
 from tests.contract.interference import Interfered
+from tests.contract.rollout_tables import make_rollout_table
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.unit.rollouts.build import NOW, alarm, component, endpoint, request, seen
 
@@ -26,40 +27,8 @@ ANA = By("ana", NOW)
 
 
 @pytest.fixture
-def table_name(request: pytest.FixtureRequest) -> str:
-    return request.getfixturevalue("make_rollout_table")()
-
-
-@pytest.fixture
-def make_rollout_table(aws: Clients, written: dict[str, Any]) -> Callable[[], str]:
-    """The template's table, with the index that rollouts need."""
-
-    def make() -> str:
-        properties = dict(written["ControlTable"]["Properties"])
-        for separate in ("TimeToLiveSpecification", "PointInTimeRecoverySpecification"):
-            properties.pop(separate, None)
-        if "GlobalSecondaryIndexes" not in properties:
-            properties["AttributeDefinitions"] = [
-                *properties["AttributeDefinitions"],
-                {"AttributeName": "open", "AttributeType": "S"},
-                {"AttributeName": "next_wake_at", "AttributeType": "N"},
-            ]
-            keys = [
-                {"AttributeName": "open", "KeyType": "HASH"},
-                {"AttributeName": "next_wake_at", "KeyType": "RANGE"},
-            ]
-            kept = ["phase", "generation", "unsent", "alarms", "endpoints"]
-            properties["GlobalSecondaryIndexes"] = [
-                {
-                    "IndexName": "open_by_next_wake",
-                    "KeySchema": keys,
-                    "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": kept},
-                }
-            ]
-        aws.dynamodb.create_table(TableName="ControlTable", **properties)
-        return "ControlTable"
-
-    return make
+def table_name(aws: Clients, written: dict[str, Any]) -> str:
+    return make_rollout_table(aws, written)
 
 
 @pytest.fixture(params=["fake", "DynamoDB"])

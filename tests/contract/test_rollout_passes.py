@@ -1,0 +1,139 @@
+"""Whole rollouts by the loop over every adapter: SageMaker and what is around it on the emulator, DynamoDB by moto."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pointsman.aws.clients import Clients
+from pointsman.aws.control_table import DynamoControl
+from pointsman.aws.rollout_table import DynamoRolloutTable
+from pointsman.loops.rollout import RolloutLoop
+from pointsman.loops.rollout_observe import RolloutObserver
+from pointsman.rollouts.commands import By, start
+from pointsman.rollouts.decision import replay
+from pointsman.rollouts.observations import LockView
+from pointsman.rollouts.record import NoteState, Phase, RolloutRecord
+from pointsman.rollouts.request import Amount, Guard, Request, Target, Yielding
+from pointsman.rollouts.specs import Change
+from pointsman_emulator import Emulator
+from tests.contract.rollout_tables import make_rollout_table
+from tests.contract.rollout_worlds import EmulatedPorts
+from tests.emulator.components import component_request, config_request, model_request
+from tests.fakes.rollout_signals import FakeNotices
+from tests.unit.loops.rollout_world import Log
+
+ERRORS = "llm-errors"
+
+
+class Account:
+    """The emulated account with one rollout, whose passes are run by hand."""
+
+    def __init__(self, emulator: Emulator, clients: Clients, table: str) -> None:
+        self.ports = ports = EmulatedPorts(emulator, clients)
+        self.emulator, self.clients = emulator, clients
+        clients.sagemaker.create_model(**model_request("bad-api"))
+        clients.cloudwatch.put_metric_alarm(
+            AlarmName=ERRORS,
+            Namespace="AWS/SageMaker",
+            MetricName="Invocation4XXErrors",
+            Dimensions=[{"Name": "InferenceComponentName", "Value": "llm"}],
+            Statistic="Sum",
+            Period=60,
+            EvaluationPeriods=1,
+            Threshold=5,
+            ComparisonOperator="GreaterThanThreshold",
+            TreatMissingData="notBreaching",
+        )
+        emulator.inference_model.start_traffic("llm", 1.0)
+        emulator.run_for(120)
+        self.table = DynamoRolloutTable(clients.dynamodb, table)
+        self.notices, self.log = FakeNotices(), Log()
+        observer = RolloutObserver(
+            ports, ports.fleet, ports.gauges, ports.scaling, ports.permissions, self.table,
+            DynamoControl(clients.dynamodb, table),
+        )  # fmt: skip
+        self.loop = RolloutLoop(
+            ports, observer, self.table, ports.fleet, ports.switch, ports.scaling, self.notices, self.log
+        )
+
+    def roll(self, model: str, **changes: Any) -> Phase:
+        values: dict[str, Any] = {
+            "rollout": "r1",
+            "targets": (Target(component="llm"),),
+            "change": Change(model=model),
+            "waves": (Amount(100, percent=True),),
+            "wait": 60.0,
+            "bake": 300.0,
+            "final_bake": 300.0,
+            "guards": (Guard(ERRORS, native=True, traffic=True),),
+        }
+        wanted = Request(**{**values, **changes})
+        self.table.create(wanted, start(wanted, By("ana", self.ports.now())))
+        until = self.ports.now() + 6 * 3600
+        while self.ports.now() < until:
+            advance = self.loop.run("r1", 1)
+            if advance.ended:
+                break
+            self.emulator.run_for(advance.wait_seconds)
+        return self.table.load("r1").record.phase
+
+    @property
+    def record(self) -> RolloutRecord:
+        return self.table.load("r1").record
+
+
+@pytest.fixture
+def account(clients: Clients, written: dict[str, Any]) -> Iterator[Account]:
+    with Emulator(seed=7) as emulator:
+        yield Account(emulator, clients, make_rollout_table(clients, written))
+
+
+def whole(account: Account) -> None:
+    """What holds at every end."""
+    assert account.log.stumbles == []
+    assert replay(RolloutRecord("r1"), account.table.journal("r1")) == account.record
+    assert {lock.owner for lock in account.table.locks(["chat"]).values()} <= {""}
+    alarms = account.clients.cloudwatch.describe_alarms(AlarmNamePrefix="pointsman-kill")["MetricAlarms"]
+    assert alarms == []
+    assert account.table.load("r1").unsent == 0
+
+
+def test_a_good_version_is_rolled_out_one_copy_at_a_time(account: Account) -> None:
+    assert account.roll("new") is Phase.SUCCEEDED, account.record.cause
+    view = account.ports.fleet.component("llm")
+    assert (view.spec.model, view.desired, view.current) == ("new", 3, 3)
+    counts = account.emulator.inference_model.counts("llm")
+    assert (counts.lost, counts.requests > 1000) == (0, True)
+    whole(account)
+
+
+def test_a_version_that_answers_errors_is_turned_back(account: Account) -> None:
+    assert account.roll("bad-api") is Phase.ROLLED_BACK, account.record.cause
+    view = account.ports.fleet.component("llm")
+    assert (view.spec.model, view.desired, view.current) == ("old", 3, 3)
+    whole(account)
+
+
+def test_a_full_endpoint_is_refused_with_its_numbers(account: Account) -> None:
+    account.clients.sagemaker.create_endpoint_config(**config_request(3, 3, name="full"))
+    account.clients.sagemaker.update_endpoint(EndpointName="chat", EndpointConfigName="full")
+    account.emulator.run_for(1200)
+
+    assert account.roll("new") is Phase.REJECTED
+    assert "chat needs 4 instances" in account.record.cause
+    whole(account)
+
+
+def test_a_component_gives_way_and_its_scaling_is_restored(account: Account) -> None:
+    account.clients.sagemaker.create_inference_component(**component_request("lent", copies=1))
+    account.emulator.run_for(1200)
+    account.ports.add_target("lent", 0, 2)
+    account.ports.add_target("llm", 1, 4)
+
+    assert account.roll("new", yielding=(Yielding("lent", 0),)) is Phase.SUCCEEDED, account.record.cause
+    assert account.ports.fleet.component("lent").desired == 1
+    assert not any(view.suspended for view in account.ports.scaling.describe(["lent", "llm"]).values())
+    assert {note.state for note in account.record.copies} == {NoteState.RESTORED}
+    assert account.table.locks(["chat"]) == {"chat": LockView("", 1)}
+    whole(account)
