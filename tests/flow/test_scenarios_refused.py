@@ -1,4 +1,4 @@
-"""What may not be rolled is refused by the plan: one message with the remedy, read through the ports from the emulator."""
+"""What may not be rolled is refused by the plan, with the remedy; read through the ports from the emulator."""
 
 import json
 from collections.abc import Iterator
@@ -90,7 +90,7 @@ def target(name: str) -> list[dict[str, str]]:
 
 
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
-    ("an unknown component", {"targets": target("nobody")}, "unknown_component", "there is no such inference component"),
+    ("an unknown component", {"targets": target("nobody")}, "unknown_component", "there is no such"),
     ("an unknown endpoint", {"targets": [{"endpoint": "nowhere"}]}, "unknown_endpoint", "there is no such endpoint"),
     ("a prefix of nothing", {"targets": [{"prefix": "zzz"}]}, "no_target", "it names no inference component"),
     ("the specification that it has", {"change": {"model": OLD}}, "same_spec", "is the one it has"),
