@@ -14,7 +14,8 @@ from pointsman.rollouts.request import Request
 from pointsman.rollouts.specs import Spec
 
 LAUNCH = 300.0  # what an added instance is expected to take
-SHORTEST_TIMEOUT, LONGEST_TIMEOUT = 600, 28800  # what SageMaker takes as MaximumExecutionTimeoutInSeconds
+LEAST_TIMEOUT = 3600  # that an update is given by us; SageMaker takes 600 at the least
+LONGEST_TIMEOUT = 28800  # what SageMaker takes as MaximumExecutionTimeoutInSeconds
 MARKS = 32  # attempts of one component, at most: each has a timeout of its own, so the base stays that far below
 
 

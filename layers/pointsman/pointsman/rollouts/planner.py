@@ -9,9 +9,9 @@ from pointsman.rollouts.checks import check_component, check_natives, check_targ
 from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import ComponentView, EndpointView, Observations, Occupant
 from pointsman.rollouts.plan import (
+    LEAST_TIMEOUT,
     LONGEST_TIMEOUT,
     MARKS,
-    SHORTEST_TIMEOUT,
     Check,
     Finding,
     Level,
@@ -90,8 +90,7 @@ def _members(
             findings.append(Finding(Check.ASSUMED, Level.NOTED, f"endpoint {endpoint.name}", text))
         needs += wanted
         member = replace(member, seconds=seconds_to_roll(member, request, wanted[0].room.launches))
-        timeout = min(LONGEST_TIMEOUT - 2 * MARKS, max(SHORTEST_TIMEOUT, int(2 * member.seconds) + SHORTEST_TIMEOUT))
-        members.append(replace(member, timeout=timeout))
+        members.append(replace(member, timeout=_timeout(member)))
         occupants[endpoint.name] = with_copies(there, member.name, member.copies, member.new.compute)
     return tuple(members), tuple(needs), tuple(gives.values()), findings
 
@@ -119,6 +118,11 @@ def _member(
     text = f"{batch.sentence}, lowered to {least}: there is no room for more"
     last = batch if batch.copies == least else Batch(least, BatchReason.ROOM, text)
     return replace(member, batch=last, rollback_batch=last)
+
+
+def _timeout(member: Member) -> int:
+    """SageMaker's own time limit, less an attempt's number: far beyond the estimate, which knows no model's loading."""
+    return min(LONGEST_TIMEOUT - 2 * MARKS, max(LEAST_TIMEOUT, int(4 * member.seconds)))
 
 
 def new_per_instance(endpoint: EndpointView, each: Compute) -> int:
