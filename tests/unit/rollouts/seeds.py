@@ -15,6 +15,7 @@ def a_day(
     mischief: tuple[str, ...] = MISCHIEF,
     *,
     harsh: bool = False,
+    until: float = 200_000.0,
 ) -> tuple[World, RolloutRecord]:
     """A rollout under a seed's luck: habits of AWS, a bad version or not, trouble of every kind, and a person's deeds.
 
@@ -33,5 +34,5 @@ def a_day(
     if harsh:
         trouble = Trouble(kill=0.15, overlap=0.15, slow=0.7, unreadable=0.02)
     world = world_of(truth, trouble, edges)
-    record = world.run((luck.choice(mischief), luck.uniform(0, 3000)))
+    record = world.run((luck.choice(mischief), luck.uniform(0, 3000)), until)
     return world, record

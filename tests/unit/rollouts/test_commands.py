@@ -35,7 +35,7 @@ from pointsman.rollouts.record import (
     Step,
 )
 from tests.unit.rollouts.build import NOW, OTHER, attempt, component, request, seen
-from tests.unit.rollouts.test_flows import until, world
+from tests.unit.rollouts.drive import until, world
 
 MARIA = By("maria", NOW, "a good reason")
 EVENT = By("event:deploys", NOW, "a good reason")

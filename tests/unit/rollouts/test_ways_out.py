@@ -1,0 +1,197 @@
+"""What an operator can see of rollouts that stop, go back, drift, get stuck, or need a person."""
+
+from pointsman.rollouts.commands import retry
+from pointsman.rollouts.decision import FireSwitch, SubmitUpdate
+from pointsman.rollouts.draft import MOST_CHANGES
+from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.record import Direction, HoldKind, Phase, State, Step, Switch
+from pointsman.rollouts.request import OnFailure
+from tests.unit.rollouts.build import BIG_BOX, NEW, OLD, OTHER
+from tests.unit.rollouts.drive import held, until, updates, world
+from tests.unit.rollouts.truth import Flight, Part
+from tests.unit.rollouts.world import Trouble, World, calm
+
+# ------------------------------------------------------------------------------------------------------- the ways out
+
+
+def test_from_an_alarm_to_the_first_call_it_takes_a_pass_and_the_commit_of_its_intent() -> None:
+    made = world(concurrency=1)
+    until(made, Phase.RUNNING, Step.UPDATING, wave=1)
+    made.run(stop=lambda: made.truth.parts["m2"].flight is not None and not made.running)
+    made.truth.alarm_until = made.truth.now + 5000
+    made.truth.alarmed.append(made.truth.now)
+    passes, calls = made.passes, len(made.acts)
+    made.run(stop=lambda: len(made.acts) > calls)
+    assert isinstance(made.acts[calls], FireSwitch)
+    assert made.passes - passes <= 2 + 1  # one may have been due already when the alarm fired
+
+
+def test_what_is_finished_goes_back_the_newest_wave_first_and_without_alarms() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=1)
+    made.mischief("rollback")
+    assert made.run().phase is Phase.ROLLED_BACK
+    backs = [a for a in made.acts if isinstance(a, SubmitUpdate) and a.attempt.direction is Direction.BACK]
+    assert [a.component for a in backs] == ["m2", "m1"]
+    assert all(a.alarms == () for a in backs)
+    assert all(a.attempt.rollback_batch.copies > 0 for a in backs)
+
+
+def test_an_abort_takes_back_what_is_in_flight_and_keeps_what_is_finished() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING, wave=1)
+    made.run(stop=lambda: made.truth.parts["m2"].flight is not None and not made.running)
+    made.mischief("abort")
+    assert made.run().phase is Phase.STOPPED
+    assert [made.truth.parts[name].spec for name in ("m1", "m2", "m3", "m4")] == [NEW, OLD, OLD, OLD]
+    assert made.record.switch is Switch.DELETED
+
+
+def test_an_abort_before_anything_was_changed_changes_nothing() -> None:
+    made = world()
+    until(made, Phase.PREFLIGHT)
+    made.mischief("abort")
+    assert made.run().phase is Phase.REJECTED
+    assert not updates(made, Direction.FORWARD)
+
+
+def test_a_failure_stops_where_the_request_says_so() -> None:
+    made = world(on_failure=OnFailure.STOP)
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    made.truth.dies = 1.0
+    assert made.run().phase is Phase.STOPPED
+    assert made.truth.parts["m1"].spec == NEW
+    assert not updates(made, Direction.BACK)
+    assert "m2" in made.record.cause
+
+
+def test_the_switch_is_gone_after_a_long_final_bake() -> None:
+    made = world(final_bake=80_000.0)
+    assert made.run().phase is Phase.SUCCEEDED
+    assert made.truth.switch is None
+
+
+def test_an_alarm_in_the_final_bake_takes_everything_back() -> None:
+    made = world()
+    until(made, Phase.FINAL_BAKE)
+    made.truth.bad, made.truth.rate = True, 1.0
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert all(made.truth.parts[name].spec == OLD for name in ("m1", "m2", "m3", "m4"))
+
+
+def test_a_kill_switch_fires_while_the_alarm_is_deleted_only_at_the_end() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING)
+    made.run(stop=lambda: made.truth.parts["m1"].flight is not None and not made.running)
+    made.mischief("rollback")
+    made.run(stop=lambda: made.record.switch is Switch.FIRED)
+    assert made.truth.switch is AlarmState.ALARM
+    made.run()
+    assert made.truth.switch is None
+
+
+# ------------------------------------------------------------------------------------------------- drift, stuck, human
+
+
+def test_drift_holds_and_nothing_is_overwritten() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m3"].spec = OTHER
+    made.truth.parts["m3"].modified = made.truth.now
+    held(made, HoldKind.DRIFT)
+    made.run(until=50_000.0)
+    assert made.truth.parts["m3"].spec == OTHER
+    assert updates(made, Direction.FORWARD) == ["m1"]
+    made.human()
+    assert made.run().phase is Phase.SUCCEEDED
+    assert made.truth.parts["m3"].spec == NEW
+
+
+def test_a_way_back_leaves_what_drifted_to_a_person_and_says_so() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m1"].spec = OTHER
+    held(made, HoldKind.DRIFT)
+    made.mischief("rollback")
+    record = made.run()
+    assert (record.phase, record.needs_human) == (Phase.ROLLBACK_INCOMPLETE, ("m1",))
+    assert made.truth.parts["m1"].spec == OTHER
+    assert made.truth.locks["e1"].owner == "r1"
+    assert made.truth.locks["e2"].owner == ""
+
+
+def test_silence_beyond_the_timeout_is_stuck_and_keeps_the_lock() -> None:
+    made = world()
+    made.run(stop=lambda: made.truth.parts["m1"].flight is not None and not made.running)
+    flight = made.truth.parts["m1"].flight
+    assert isinstance(flight, Flight)
+    flight.ends, flight.alarms = float("inf"), ()
+    held(made, HoldKind.STUCK)
+    made.run(until=30_000.0)
+    assert not made.record.phase.terminal
+    made.mischief("rollback")
+    record = made.run()
+    assert (record.phase, record.needs_human) == (Phase.ROLLBACK_INCOMPLETE, ("m1",))
+    assert made.truth.locks["e1"].owner == "r1"
+
+
+def test_attempts_are_bounded_and_a_person_may_grant_more() -> None:
+    made = world()
+    made.truth.refuses = True
+    record = held(made, HoldKind.STUCK)
+    assert record.component("m1").state is State.STUCK
+    assert updates(made, Direction.FORWARD) == ["m1"] * 3
+    marks = {a.mark for a in record.component("m1").attempts}
+    assert len(marks) == 3
+    made.truth.refuses = False
+    made.command(retry)
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_a_refused_attempt_is_not_taken_for_one_that_was_rolled_back() -> None:
+    """Someone scaled the component as the call was made: it was refused, and LastModifiedTime moved all the same."""
+    made = world()
+    made.run(stop=lambda: any(c.sent_at for c in made.record.components) and not made.acts[1:])
+    part = made.truth.parts["m1"]
+    part.busy_until, part.modified = made.truth.now + 30, made.truth.now + 1
+    assert made.run().phase is Phase.SUCCEEDED
+    assert updates(made, Direction.FORWARD).count("m1") == 2
+
+
+def test_what_cannot_begin_is_shown_and_begins_when_it_can() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m2"].busy_until = made.truth.now + 20_000
+    record = held(made, HoldKind.STUCK)
+    assert "m2" in record.holds[0].sentence
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_a_component_that_does_not_give_way_holds_and_then_stops_the_rollout() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING, wave=1)
+    made.truth.parts["y1"].busy_until = made.truth.now + 8000
+    record = made.run()
+    assert record.phase is Phase.STOPPED
+    assert "y1 on e3 does not give way" in record.cause
+    assert made.truth.parts["y1"].suspended is False
+
+
+def test_a_component_that_was_only_planned_and_is_gone_is_left_out() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.parts["m4"].gone = True
+    record = made.run()
+    assert record.phase is Phase.SUCCEEDED
+    assert record.component("m4").state is State.SKIPPED
+
+
+def test_a_large_wave_changes_no_more_in_a_pass_than_a_transaction_takes() -> None:
+    truth = calm()
+    for n in range(100):
+        truth.boxes[f"e{n % 40}"] = (2, 4, BIG_BOX)
+        truth.parts[f"m{n:03d}"] = Part(f"m{n:03d}", f"e{n % 40}", 2)
+    made = World(truth, Trouble(), yielding=(), waves=(), concurrency=40)
+    assert made.run().phase is Phase.SUCCEEDED
+    assert max(len(line.components) for line in made.journal[2:]) <= MOST_CHANGES
+    assert not made.truth.wrong
