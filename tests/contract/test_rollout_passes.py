@@ -1,6 +1,7 @@
 """Whole rollouts by the loop over every adapter: SageMaker and what is around it on the emulator, DynamoDB by moto."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,10 +14,10 @@ from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import replay
 from pointsman.rollouts.observations import LockView
-from pointsman.rollouts.record import NoteState, Phase, RolloutRecord
+from pointsman.rollouts.record import NoteState, Phase, RolloutRecord, Step
 from pointsman.rollouts.request import Amount, Guard, Request, Target, Yielding
 from pointsman.rollouts.specs import Change
-from pointsman_emulator import Emulator
+from pointsman_emulator import Emulator, InferenceSettings
 from tests.contract.rollout_tables import make_rollout_table
 from tests.contract.rollout_worlds import EmulatedPorts
 from tests.emulator.components import component_request, config_request, model_request
@@ -57,7 +58,7 @@ class Account:
             ports, observer, self.table, ports.fleet, ports.switch, ports.scaling, self.notices, self.log
         )
 
-    def roll(self, model: str, **changes: Any) -> Phase:
+    def ask(self, model: str, **changes: Any) -> None:
         values: dict[str, Any] = {
             "rollout": "r1",
             "targets": (Target(component="llm"),),
@@ -70,13 +71,19 @@ class Account:
         }
         wanted = Request(**{**values, **changes})
         self.table.create(wanted, start(wanted, By("ana", self.ports.now())))
+
+    def run(self, stop: Callable[[RolloutRecord], bool] = lambda _record: False) -> Phase:
         until = self.ports.now() + 6 * 3600
-        while self.ports.now() < until:
+        while self.ports.now() < until and not stop(self.record):
             advance = self.loop.run("r1", 1)
             if advance.ended:
                 break
             self.emulator.run_for(advance.wait_seconds)
-        return self.table.load("r1").record.phase
+        return self.record.phase
+
+    def roll(self, model: str, **changes: Any) -> Phase:
+        self.ask(model, **changes)
+        return self.run()
 
     @property
     def record(self) -> RolloutRecord:
@@ -84,8 +91,8 @@ class Account:
 
 
 @pytest.fixture
-def account(clients: Clients, written: dict[str, Any]) -> Iterator[Account]:
-    with Emulator(seed=7) as emulator:
+def account(request: pytest.FixtureRequest, clients: Clients, written: dict[str, Any]) -> Iterator[Account]:
+    with Emulator(seed=7, inference=getattr(request, "param", None)) as emulator:
         yield Account(emulator, clients, make_rollout_table(clients, written))
 
 
@@ -113,6 +120,54 @@ def test_a_version_that_answers_errors_is_turned_back(account: Account) -> None:
     view = account.ports.fleet.component("llm")
     assert (view.spec.model, view.desired, view.current) == ("old", 3, 3)
     whole(account)
+
+
+@pytest.mark.parametrize(
+    "account",
+    [
+        pytest.param(
+            InferenceSettings(
+                config_recorded="finished",
+                config_after_rollback="restored",
+                modified_when_accepted=False,
+                reason_on_rollback="blank",
+            ),
+            id="SageMaker shows nothing of an attempt",
+        ),
+        pytest.param(
+            InferenceSettings(spec_while_updating="new", describe_lag=45.0, metric_lag=60.0, calls_per_second=2.0),
+            id="SageMaker answers late, and not to all",
+        ),
+    ],
+    indirect=True,
+)
+def test_a_version_is_turned_back_though(account: Account) -> None:
+    assert account.roll("bad-api") is Phase.ROLLED_BACK, account.record.cause
+    assert account.ports.fleet.component("llm").spec.model == "old"
+    whole(account)
+
+
+def test_a_rollout_that_an_older_release_began_is_finished(account: Account) -> None:
+    account.ask("new")
+    account.run(stop=lambda record: record.step is Step.UPDATING and record.components[0].outstanding)
+    dynamodb = account.clients.dynamodb
+    for sort, body, added in (
+        ("ROLLOUT", "state", ("waivers", "switch_since", "baked")),
+        ("COMPONENT#llm", "body", ("refused", "granted")),
+    ):
+        key = {"pk": {"S": "ROLLOUT#r1"}, "sk": {"S": sort}}
+        stored = json.loads(dynamodb.get_item(TableName="ControlTable", Key=key)["Item"][body]["S"])
+        older = {name: value for name, value in stored.items() if name not in added}
+        dynamodb.update_item(
+            TableName="ControlTable",
+            Key=key,
+            UpdateExpression="SET #schema = :older, #body = :body",
+            ExpressionAttributeNames={"#schema": "schema", "#body": body},
+            ExpressionAttributeValues={":older": {"N": "0"}, ":body": {"S": json.dumps(older)}},
+        )
+
+    assert account.run() is Phase.SUCCEEDED, account.record.cause
+    assert account.ports.fleet.component("llm").spec.model == "new"
 
 
 def test_a_full_endpoint_is_refused_with_its_numbers(account: Account) -> None:

@@ -195,7 +195,7 @@ class RolloutLoop:
         return "done"
 
     def _remember(self, stored: StoredRollout, refusals: dict[str, Refusal]) -> StoredRollout:
-        """Keep the words of refusals for the next pass; they are for people only, so that losing them costs nothing."""
+        """Keep the words of refusals for the next pass; losing them costs patience, and changes no outcome."""
         if not refusals:
             return stored
         kept = {**stored.refusals, **refusals}
