@@ -210,6 +210,15 @@ def test_a_deployment_that_lacks_a_permission_waits_for_the_person_who_mends_it(
     assert world.run() is Phase.SUCCEEDED
 
 
+def test_a_plan_that_may_not_read_what_it_needs_is_refused_in_words() -> None:
+    world = World()
+    world.ask()
+    world.signals.fail_next("read", Misconfigured("AccessDenied: cloudwatch:DescribeAlarms"), times=99)
+
+    assert world.run() is Phase.REJECTED
+    assert "cloudwatch:DescribeAlarms" in world.stored.record.cause
+
+
 def test_a_fault_of_ours_is_logged_with_its_traceback_and_the_rollout_waits_a_minute() -> None:
     world = World()
     world.ask()

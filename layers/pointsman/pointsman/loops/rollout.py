@@ -23,6 +23,7 @@ from pointsman.rollout_ports import (
     Scaling,
     StoredRollout,
 )
+from pointsman.rollouts.commands import By, abort
 from pointsman.rollouts.decide import decide, freeze
 from pointsman.rollouts.decision import (
     Act,
@@ -151,7 +152,10 @@ class RolloutLoop:
     def _decide(self, stored: StoredRollout) -> Decision:
         record = stored.record
         if stored.plan is None:
-            seen = self.observer.survey(stored.request)
+            try:
+                seen = self.observer.survey(stored.request)
+            except Misconfigured as error:  # nothing has been changed: better refused than held for ever
+                return abort(record, By("pointsman", self.clock.now(), f"what it names cannot be read: {error}"))
             return freeze(record, stored.request, seen, self.clock.now())
         seen = self.observer.look(stored, stored.plan)
         return decide(record, stored.plan, seen, self.clock.now())

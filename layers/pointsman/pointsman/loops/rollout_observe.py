@@ -183,7 +183,7 @@ class RolloutObserver:
 def _unless_gone(read: Callable[[str], _Read], name: str) -> _Read | None:
     try:
         return read(name)
-    except Gone:
+    except (Gone, Misconfigured):
         return None
 
 
