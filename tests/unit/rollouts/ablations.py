@@ -76,7 +76,6 @@ GUARDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "an excursion counts though it is over": ({"see": no_history}, ("S9",)),
     "a status alone is no success": ({"see": status_alone}, ("S5", "S10")),
     "evidence that SageMaker took an attempt": ({"see": no_evidence}, ("S4",)),
-    "an attempt is in doubt until its lease is over": ({"believe": no_lease}, ("S4", "S11")),
     "what is in doubt is not untouched": ({"believe": doubt_is_untouched}, ("S3", "S11")),
     "auto scaling is suspended": ({"see": no_scaling}, ("scaling:",)),
 }

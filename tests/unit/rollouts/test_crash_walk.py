@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pointsman.rollouts.record import Phase
-from tests.unit.rollouts.world import Trouble, World, calm, world_of
+from tests.unit.rollouts.ablations import no_lease
+from tests.unit.rollouts.build import OLD
+from tests.unit.rollouts.world import Edges, Trouble, World, calm, world_of
 
 
 def good() -> World:
@@ -70,6 +72,32 @@ def kill_at(world: World, number: int) -> None:
 
     world.one_pass = mortal  # type: ignore[method-assign]
     world.run()
+
+
+def late_call(edges: Edges) -> World:
+    """A pass commits that it sends an update, stands still, and calls 100 s later; meanwhile a rollback is asked for."""
+    made = world_of(calm(), Trouble(), edges)
+    made.run(stop=lambda: bool(made.record.components and made.record.component("m1").attempts) and not made.running)
+    slow = made.one_pass()
+    while made.record.component("m1").sent_at is None:
+        next(slow)
+    made.mischief("rollback")
+    made.run(until=100.0)
+    for _ in slow:
+        pass
+    made.run()
+    return made
+
+
+def test_a_call_that_comes_late_is_waited_for() -> None:
+    made = late_call(Edges())
+    assert not made.truth.wrong
+    assert made.record.phase is Phase.ROLLED_BACK
+    assert made.truth.parts["m1"].spec == OLD
+
+
+def test_without_the_lease_a_late_call_would_come_after_the_end() -> None:
+    assert late_call(Edges(believe=no_lease)).truth.wrong
 
 
 @pytest.mark.parametrize("make,end", [(good, Phase.SUCCEEDED), (bad, Phase.ROLLED_BACK)])
