@@ -75,7 +75,7 @@ def kill_at(world: World, number: int) -> None:
 
 
 def late_call(edges: Edges) -> World:
-    """A pass commits that it sends an update, stands still, and calls 100 s later; meanwhile a rollback is asked for."""
+    """A pass commits that it sends an update, stands still, calls 100 s later; meanwhile a rollback is asked for."""
     made = world_of(calm(), Trouble(), edges)
     made.run(stop=lambda: bool(made.record.components and made.record.component("m1").attempts) and not made.running)
     slow = made.one_pass()
