@@ -13,8 +13,11 @@ from pointsman.aws.sagemaker import SageMakerFleet
 from pointsman.aws.scaling import ApplicationAutoScaling
 from pointsman.errors import Conflict, Transient
 from pointsman.loops.rollout import RolloutLoop
+from pointsman.loops.rollout_commands import RolloutCommands
 from pointsman.loops.rollout_observe import RolloutObserver
-from pointsman.rollout_ports import RolloutPass
+from pointsman.loops.rollout_wakers import RolloutWaker
+from pointsman.rollout_documents import parse_request
+from pointsman.rollout_ports import Life, RolloutPass
 from pointsman.rollouts.reasons import Notice
 from pointsman_emulator.emulator import Emulator
 
@@ -46,6 +49,16 @@ class Direct:
             table=self.table,
             stop=self,
         )
+        self.commands = RolloutCommands(
+            clock=self,
+            table=self.table,
+            observer=self.observer,
+            execution=self,
+            waker=RolloutWaker(self.table, self),
+            dead_letters=self,
+            read_request=parse_request,
+            log=self,
+        )
         self.loop = RolloutLoop(
             clock=self,
             observer=self.observer,
@@ -67,7 +80,22 @@ class Direct:
         if not parked.ended:
             self.aws.at(self.aws.now + parked.wait_seconds, lambda: self.carry(rollout))
 
-    # The ports that the loop needs besides
+    # The ports that the loops need besides
+
+    def start(self, rollout: str, generation: int) -> None:  # noqa: ARG002 - the port's
+        """The first pass follows at once."""
+        self.aws.at(self.aws.now, lambda: self.carry(rollout))
+
+    def answer(self, token: str) -> None:
+        """Nobody waits by a token here: the next pass comes when its time has come."""
+
+    def life(self, rollout: str, generation: int) -> Life:  # noqa: ARG002 - the port's
+        """It lives as long as the emulator."""
+        return Life.RUNNING
+
+    def bury(self, body: str, reason: str, place: str) -> None:
+        """Keep what nobody else hears of."""
+        self.faults.append(f"{place}: {reason}: {body[:200]}")
 
     def now(self) -> float:
         """What time it is."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pointsman.rollout_documents import parse_request
+from pointsman.rollout_inbound import REQUEST
 from pointsman.rollout_ports import StoredRollout
-from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman_cli.demo.rollout.direct import Direct
@@ -16,6 +16,7 @@ from pointsman_cli.demo.rollout.world import START, build
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.models.inference import Counts
 
+LOOK = 15.0  # seconds between two looks at the record
 AFTER = 900.0  # seconds that the world goes on after the rollout's end, to see that it serves
 
 Progress = Callable[[str], None]
@@ -58,10 +59,9 @@ class Stage:
         self._looked = 0.0
 
     def ask(self) -> None:
-        """Ask for the rollout."""
-        request = parse_request(dict(self.scenario.request))
-        self.direct.table.create(request, start(request, By("demo", self.began)))
-        self.aws.at(self.began, lambda: self.direct.carry(request.rollout))
+        """Ask for the rollout, as by an event on the bus."""
+        asked = {"source": "search.releases", "detail-type": REQUEST, "detail": dict(self.scenario.request)}
+        self.direct.commands.receive(asked)
 
     def ended(self, progress: Progress) -> bool:
         """Whether the rollout has ended; notes what it passes by."""
@@ -71,7 +71,7 @@ class Stage:
                     Moment(self.aws.now, "instances", f"{name} has {count} instances, before {self.instances[name]}.")
                 )
                 self.instances[name] = count
-        if self.aws.now == self._looked:
+        if self.aws.now < self._looked + LOOK:
             return False
         self._looked = self.aws.now
         record = self.stored.record

@@ -1,0 +1,142 @@
+"""What people and other systems do to a rollout on the way: it holds, overwrites nothing, and goes on when it may."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pointsman.rollouts.record import HoldKind, Phase, RolloutRecord
+from pointsman_cli.demo.rollout.play import Stage
+from pointsman_cli.demo.rollout.scenario import Scenario
+from pointsman_cli.demo.rollout.scenarios import NEW, OLD, SCENARIOS
+from pointsman_cli.demo.rollout.world import START, build
+from pointsman_emulator.emulator import Emulator
+
+HOUR = 3600.0
+ADA = {"caller": "arn:aws:iam::123456789012:user/ada", "rollout": "bad-api"}
+
+
+def two_waves(**keys: Any) -> Scenario:
+    """The world of `bad-api` with a version that is fine: `drafts` in the first wave, `llm` in the second."""
+    made = SCENARIOS["bad-api"]().asking(**keys)
+    return replace(made, models={OLD: {}, NEW: {}, "hotfix": {}})
+
+
+class Held(Stage):
+    """A stage on which others act too."""
+
+    @property
+    def record(self) -> RolloutRecord:
+        return self.stored.record
+
+    def until(self, reached: Callable[[RolloutRecord], bool]) -> None:
+        """Let time pass until the record is so."""
+        limit = self.aws.now + 4 * HOUR
+        while not reached(self.record):
+            assert self.aws.now < limit, self.record
+            self.aws.run_for(60)
+
+    def end(self) -> Phase:
+        self.until(lambda record: record.phase.terminal)
+        assert self.result(()).lost == 0
+        return self.record.phase
+
+    def command(self, verb: str, **more: Any) -> None:
+        self.direct.commands.receive({**ADA, "verb": verb, **more})
+
+    def models(self) -> tuple[str | None, str | None]:
+        found = self.aws.inference_model.components
+        return found["drafts"].spec.model, found["llm"].spec.model
+
+
+def held(kind: HoldKind) -> Callable[[RolloutRecord], bool]:
+    return lambda record: record.hold(kind) is not None
+
+
+def wave_two(record: RolloutRecord) -> bool:
+    return record.wave == 1
+
+
+@pytest.fixture
+def stage(request: pytest.FixtureRequest) -> Iterator[Held]:
+    scenario = two_waves(**getattr(request, "param", {}))
+    with Emulator(7, START, inference=scenario.settings) as aws:
+        build(aws, scenario)
+        made = Held(aws, scenario)
+        made.ask()
+        yield made
+
+
+def someone_else_updates(stage: Held, name: str) -> None:
+    stage.aws.client("sagemaker").update_inference_component(
+        InferenceComponentName=name,
+        Specification={
+            "ModelName": "hotfix",
+            "ComputeResourceRequirements": {"NumberOfAcceleratorDevicesRequired": 1, "MinMemoryRequiredInMb": 16384},
+        },
+        DeploymentConfig={
+            "RollingUpdatePolicy": {
+                "MaximumBatchSize": {"Type": "COPY_COUNT", "Value": 1},
+                "WaitIntervalInSeconds": 60,
+            }
+        },
+    )
+
+
+def test_a_component_that_someone_else_changed_is_held_and_not_overwritten_until_it_is_adopted(stage: Held) -> None:
+    stage.aws.run_for(300)
+    someone_else_updates(stage, "llm")
+    stage.until(held(HoldKind.DRIFT))
+    stage.aws.run_for(HOUR / 2)
+    assert stage.models()[1] == "hotfix"
+    stage.command("adopt", component="llm", reason="the hotfix is part of the new version")
+    assert stage.end() is Phase.SUCCEEDED
+    assert stage.models() == (NEW, NEW)
+
+
+def test_a_way_back_leads_to_what_was_adopted(stage: Held) -> None:
+    stage.aws.run_for(300)
+    someone_else_updates(stage, "llm")
+    stage.until(held(HoldKind.DRIFT))
+    stage.aws.run_for(HOUR / 2)
+    stage.command("adopt", component="llm", reason="the hotfix stays whatever comes")
+    stage.until(lambda record: record.phase is Phase.FINAL_BAKE)
+    stage.command("rollback", reason="a complaint")
+    assert stage.end() is Phase.ROLLED_BACK
+    assert stage.models() == (OLD, "hotfix")
+
+
+def test_an_abort_in_mid_update_takes_it_back_and_keeps_the_wave_that_is_done(stage: Held) -> None:
+    stage.until(wave_two)
+    stage.aws.run_for(900)
+    assert stage.aws.inference_model.components["llm"].status == "Updating"
+    stage.command("abort", reason="not today")
+    assert stage.end() is Phase.STOPPED
+    assert stage.models() == (NEW, OLD)
+
+
+def test_a_rollback_in_mid_update_takes_all_back(stage: Held) -> None:
+    stage.until(wave_two)
+    stage.aws.run_for(900)
+    stage.command("rollback", reason="not at all")
+    assert stage.end() is Phase.ROLLED_BACK
+    assert stage.models() == (OLD, OLD)
+
+
+@pytest.mark.parametrize("stage", [{"approvals": [2]}], indirect=True)
+def test_a_wave_that_wants_an_approval_waits_for_a_person(stage: Held) -> None:
+    stage.until(held(HoldKind.APPROVAL))
+    stage.aws.run_for(HOUR / 2)
+    assert stage.models() == (NEW, OLD)
+    stage.command("approve", wave=2)
+    assert stage.end() is Phase.SUCCEEDED
+
+
+def test_a_pause_begins_nothing_new_and_a_resume_goes_on(stage: Held) -> None:
+    stage.aws.run_for(60)
+    stage.command("pause", reason="lunch")
+    stage.aws.run_for(HOUR)
+    assert stage.models() == (NEW, OLD)  # what had begun is finished
+    stage.command("resume")
+    assert stage.end() is Phase.SUCCEEDED
