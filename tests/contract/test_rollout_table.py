@@ -17,11 +17,12 @@ from pointsman.rollouts.decision import Decision, SetCopies, replay
 from pointsman.rollouts.observations import AlarmState, LockView
 from pointsman.rollouts.reasons import Notice
 from pointsman.rollouts.record import SCHEMA, CopyNote, Phase, RolloutRecord, State
-from pointsman.rollouts.request import Request
+from pointsman.rollouts.request import Guard, Request
+from pointsman.rollouts.specs import Spec
 from tests.contract.interference import Interfered
 from tests.contract.rollout_tables import make_rollout_table
 from tests.fakes.rollout_table import FakeRolloutTable
-from tests.unit.rollouts.build import NOW, alarm, component, endpoint, request, seen
+from tests.unit.rollouts.build import NOW, ONE_GPU, alarm, component, endpoint, request, seen
 
 ANA = By("ana", NOW)
 
@@ -82,7 +83,7 @@ def test_an_id_is_taken_once(table: RolloutTable) -> None:
 
 
 def test_a_frozen_plan_is_loaded_whole_with_its_locks_and_components(table: RolloutTable) -> None:
-    written = frozen(table, count=60)
+    written = frozen(table, count=12)
 
     loaded = table.load("r1")
     assert loaded == written
@@ -92,6 +93,25 @@ def test_a_frozen_plan_is_loaded_whole_with_its_locks_and_components(table: Roll
     assert [(line.alarms, line.endpoints) for line in table.open()] == [
         (("fleet-errors", "pointsman-kill-r1"), ("e0", "e1"))
     ]
+
+
+def test_the_largest_fleet_is_frozen_in_one_commit(table: RolloutTable) -> None:
+    long = Spec("ranker-v1", environment=tuple((f"KEY_{n}", "v" * 100) for n in range(16)), compute=ONE_GPU)
+    views = [component(f"m{n:03d}-{'x' * 50}", endpoint=f"e{n % 40:02d}-{'x' * 50}", spec=long) for n in range(200)]
+    guards = tuple(Guard(f"{{component}}-{'a' * 100}-{n}") for n in range(3))
+    stored = asked(table, guards=guards)
+    names = sorted({view.endpoint for view in views})
+    known = seen(
+        *views,
+        endpoints={name: endpoint(name, views, count=40) for name in names},
+        alarms={guard.named(view.name, view.endpoint): alarm() for guard in guards for view in views},
+    )
+    written = table.commit(stored, freeze(stored.record, stored.request, known, NOW + 1), NOW + 1, 1)
+
+    assert written.record.phase is Phase.PREFLIGHT, written.record.cause
+    assert table.load("r1") == written
+    assert len(table.open()[0].alarms) == 601
+    assert len(table.locks(names)) == 40
 
 
 def test_a_changed_component_is_loaded_beside_the_untouched(table: RolloutTable) -> None:

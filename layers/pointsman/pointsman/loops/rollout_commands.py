@@ -114,6 +114,8 @@ class RolloutCommands:
             self.table.create(request, decision)
         except Conflict:
             stored = self._known(rollout)
+            if stored is None and not decision.locks:
+                raise
             if stored is None:
                 text, cure = "another rollout has begun on one of its endpoints", "wait for it to end"
                 raise UserMistake(text, place=f"rollout {rollout}", remedy=cure) from None
