@@ -161,6 +161,17 @@ def test_an_update_that_is_refused_is_told_in_the_words_of_sagemaker_and_tried_a
     assert [act.attempt.number for act in world.sent("m1")] == [2]
 
 
+def test_an_act_that_fails_in_an_unknown_way_stops_no_other_and_is_read_again() -> None:
+    world = World()
+    world.ask(waves=(Amount(100, percent=True),))
+    world.fleet.fail_next("update", ValueError("a code that nobody knows"))
+
+    assert world.run() is Phase.SUCCEEDED
+    assert ("SubmitUpdate: a code that nobody knows", False) in world.log.stumbles
+    outcomes = [(r.decision.acts, r.outcomes) for r in world.log.passes if "unknown" in r.outcomes]
+    assert [(len(acts), told) for acts, told in outcomes] == [(2, ("unknown", "done"))]
+
+
 def test_an_update_whose_answer_was_lost_is_not_sent_again() -> None:
     world = World()
     world.ask()

@@ -4,7 +4,7 @@ No act without its committed intent: acts are carried out only after the commit 
 the race for the commit does nothing. Several passes may follow each other in one run while there is more to do at once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -132,7 +132,7 @@ class RolloutLoop:
         return Advance(record.rollout, generation, phase, wake_seq, wait, ended, successor)
 
     def _pass(self, stored: StoredRollout) -> StoredRollout:
-        record, rollout = stored.record, stored.record.rollout
+        rollout = stored.record.rollout
         decision = self._decide(stored)
         now = self.clock.now()
         wake_at = now if decision.next_wake_at is None else decision.next_wake_at
@@ -142,8 +142,6 @@ class RolloutLoop:
             self.table.sleep(stored, wake_at, generation)
             self.log.advanced(RolloutPass(rollout, stored.generation, decision, ()))
             return replace(stored, next_wake_at=wake_at, generation=generation, passes=stored.passes + 1)
-        if record.phase.terminal:
-            raise AssertionError("a rollout that has ended is never changed")
         committed = self.table.commit(stored, decision, wake_at, generation)
         outcomes, refusals = self._carry_out(decision.record, decision.acts)
         self.log.advanced(RolloutPass(rollout, stored.generation, decision, outcomes))
@@ -160,22 +158,22 @@ class RolloutLoop:
         seen = self.observer.look(stored, stored.plan)
         return decide(record, stored.plan, seen, self.clock.now())
 
-    def _carry_out(self, record: RolloutRecord, acts: Iterable[Act]) -> tuple[tuple[str, ...], dict[str, Refusal]]:
+    def _carry_out(self, record: RolloutRecord, acts: Sequence[Act]) -> tuple[tuple[str, ...], dict[str, Refusal]]:
         """Do what was committed, the kill switch first; what one act meets stops no other."""
-        outcomes: list[str] = []
+        outcomes = [""] * len(acts)
         refusals: dict[str, Refusal] = {}
-        for act in sorted(acts, key=lambda each: not isinstance(each, FireSwitch)):
+        for number, act in sorted(enumerate(acts), key=lambda each: not isinstance(each[1], FireSwitch)):
             try:
-                outcomes.append(self._do(act))
+                outcomes[number] = self._do(act)
             except (Refused, Gone, Misconfigured) as error:
-                outcomes.append("refused")
+                outcomes[number] = "refused"
                 if isinstance(act, SubmitUpdate | SetCopies):
-                    number = act.attempt.number if isinstance(act, SubmitUpdate) else 0
-                    refusals[act.component] = Refusal(number, str(error)[:500])
+                    attempt = act.attempt.number if isinstance(act, SubmitUpdate) else 0
+                    refusals[act.component] = Refusal(attempt, str(error)[:500])
                 self.log.stumbled(record.rollout, f"{type(act).__name__}: {error}", known=True)
-            except Transient as error:  # it may have been carried out, and only its answer been lost: a read tells
-                outcomes.append("unknown")
-                self.log.stumbled(record.rollout, f"{type(act).__name__}: {error}", known=True)
+            except Exception as error:  # noqa: BLE001 - it may have been carried out all the same: a read tells
+                outcomes[number] = "unknown"
+                self.log.stumbled(record.rollout, f"{type(act).__name__}: {error}", known=isinstance(error, Transient))
         return tuple(outcomes), refusals
 
     def _do(self, act: Act) -> str:
