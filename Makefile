@@ -59,7 +59,7 @@ demo: $(DEV_STAMP) ## a day of a busy GPU queue on the emulator, under FIFO and 
 
 .PHONY: test
 test: $(DEV_STAMP) ## every test
-	@$(BIN)/python -m pytest --quiet
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
 
 .PHONY: check
 check: format lint types imports template ## format, lint, types, import rules, template

@@ -70,7 +70,7 @@ class Command:
         return self.access.deployment
 
     def run(self, *words: str) -> Result:
-        return CliRunner().invoke(cli, list(words), obj=self.access)
+        return CliRunner(env={"COLUMNS": None}).invoke(cli, list(words), obj=self.access)
 
 
 def in_memory() -> Command:

@@ -49,7 +49,7 @@ def deploy(template: str) -> None:
 
 
 def show(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["queue", "show", "q", *words])
+    return CliRunner(env={"COLUMNS": None}).invoke(cli, ["queue", "show", "q", *words])
 
 
 @pytest.mark.usefixtures("account")
