@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from pointsman.rollouts.decision import replay
+from pointsman.loops.rollout import RolloutLoop
+from pointsman.rollout_ports import StoredRollout
+from pointsman.rollouts.decision import Decision, replay
 from pointsman.rollouts.record import Phase, RolloutRecord
 from pointsman.rollouts.request import Amount, Guard, Target, Yielding
 from tests.unit.loops.rollout_world import ALARM, OLD, World
@@ -169,14 +171,17 @@ def test_a_death_after_each_call_in_turn_still_comes_to_an_end() -> None:
     assert world.models() == {"m1": "ranker-v2", "m2": "ranker-v2"}
 
 
-def test_without_the_intent_before_the_act_the_walk_finds_a_double() -> None:
-    """The negative control: an act that is sent again by each pass that died is caught by the same check."""
-    walk = Walk()
-    world = World(wrap=walk.wrap)
-    single_gpu(world)
-    world.run(stop=lambda: bool(world.sent("m1")))
-    (act,) = world.sent("m1")
-    world.clock.advance(600)
-    world.fleet.update(replace(act, attempt=replace(act.attempt, number=9)))
+def test_without_the_commit_before_the_act_the_same_walk_finds_the_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = RolloutLoop._decide
 
-    assert len([each for each in world.sent("m1") if each.alarms]) == 2
+    def hasty(loop: RolloutLoop, stored: StoredRollout) -> Decision:
+        decision = real(loop, stored)
+        loop._carry_out(decision.record, decision.acts)
+        return replace(decision, acts=())
+
+    monkeypatch.setattr(RolloutLoop, "_decide", hasty)
+    whole = Walk()
+    wanted = projection(end_of(whole, single_gpu))
+    deaths = [at for at, name in enumerate(whole.names, 1) if name == "fleet.update"]
+
+    assert any(projection(end_of(Walk(at, before=False), single_gpu)) != wanted for at in deaths)
