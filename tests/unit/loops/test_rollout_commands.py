@@ -61,8 +61,18 @@ def test_the_same_request_twice_is_one_rollout() -> None:
 def test_another_request_of_the_same_id_is_refused() -> None:
     world = asked()
 
-    answer = world.commands.respond(invoked("request", request={**DOCUMENT, "bake": "10m"}))
-    assert answer["refused"]["problem"] == "there is a rollout of this id already"
+    with pytest.raises(UserMistake, match="there is a rollout of this id already"):
+        world.commands.receive(invoked("request", request={**DOCUMENT, "bake": "10m"}))
+
+
+def test_the_function_answers_what_was_done_or_why_not() -> None:
+    world = asked()
+
+    assert world.commands.respond(invoked("pause", reason="lunch"))["phase"] == "PLANNED"
+    again = world.commands.respond(invoked("pause"))
+    assert again == {"refused": {"problem": "it is paused already", "place": "rollout r1", "remedy": "resume it"}}
+    assert world.commands.respond({"verb": "dance", "caller": ANA})["refused"]["place"] == "command.verb"
+    assert world.commands.respond(event("Rollout Command", {"verb": "dance"})) == {}
 
 
 def test_an_execution_that_could_not_be_started_is_started_by_the_clock() -> None:
@@ -87,13 +97,13 @@ def test_an_execution_that_could_not_be_started_is_started_by_the_clock() -> Non
 )
 def test_a_request_that_is_wrong_is_refused_in_one_message_and_starts_nothing(body: dict[str, Any]) -> None:
     world = World()
-    answer = world.commands.respond(invoked("request", request=body))
+    with pytest.raises(UserMistake) as refused:
+        world.commands.receive(invoked("request", request=body))
     world.commands.receive(event("Rollout Requested", body))
 
-    assert answer["refused"]["problem"]
+    assert 0 < len(refused.value.problem) < 2000
+    assert [letter.reason for letter in world.dead_letters.buried] == [refused.value.problem]
     assert world.table.kept == {}
-    assert len(world.dead_letters.buried) == 1
-    assert len(answer["refused"]["problem"]) < 2000
 
 
 @pytest.mark.parametrize(
