@@ -1,4 +1,4 @@
-"""Alarm events into wakes of the queues whose policy names the alarm."""
+"""Alarms and endpoints into wakes of the queues and the rollouts that name them."""
 
 from functools import cache
 from os import environ
@@ -16,5 +16,5 @@ def relay() -> AlarmRelay:
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    """Answer with the queues that were woken."""
+    """Answer with the queues and the rollouts that were woken."""
     return {"woken": relay().relay(event)}

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from pointsman.queues.jobs import Status
 from pointsman_cli.main import cli
+from pointsman_emulator import BatchSettings
 from tests.flow.day import MINUTE, Day, opened
 
 REMEDY = (
@@ -28,7 +29,8 @@ NOT_MOVED = ["fifo", "containers", "foreign"]
 
 @pytest.fixture(scope="module")
 def day() -> Iterator[Day]:
-    with opened() as day:
+    # Nobody describes the jobs of a queue without a policy, so their events must tell the order of their states.
+    with opened(batch=BatchSettings(submitted_dwell=2, scheduled_dwell=2, starting_dwell=2)) as day:
         day.add_queue("lawless", 2)
         day.add_queue("fifo", 2, share=None)
         day.add_queue("foreign", 2, share="research")

@@ -23,7 +23,7 @@ def without(logical_id: str) -> Callable[[str], str]:
 
 def copied(folder: Path, change: Callable[[str], str]) -> Path:
     """A changed copy of the template, beside the code that it names."""
-    for name in ("functions", "layers"):
+    for name in ("functions", "layers", "statemachines"):
         (folder / name).symlink_to(ROOT / name)
     copy = folder / "template.yaml"
     copy.write_text(change(TEMPLATE.read_text()))

@@ -1,4 +1,4 @@
-"""What the roles allow, held against the calls that the functions make in an emulated hour of a busy queue."""
+"""What the roles allow, held against the calls of an emulated hour of a busy queue, and of some hours of rollouts."""
 
 import json
 from collections import defaultdict
@@ -9,9 +9,10 @@ from ruamel.yaml import YAML
 
 from pointsman.aws.control_table import DynamoControl
 from pointsman_emulator import Emulator
+from tests.template.rollout_calls import of_rollouts
 from tests.template.stack import ROOT, Stack
 
-# A transaction is allowed by what it consists of; the loops put items only.
+# A transaction is allowed by what it consists of; the loops of queues put items only.
 ALLOWED_AS = {"dynamodb:TransactWriteItems": "dynamodb:PutItem"}
 
 # What the platform does with a function's role, and the handlers do not.
@@ -68,22 +69,43 @@ def called() -> dict[str, set[str]]:
         for call in aws.calls:
             action = f"{call.service}:{call.operation}"
             calls[call.caller].add(ALLOWED_AS.get(action, action))
+    for caller, actions in of_rollouts().items():
+        calls[caller] |= actions
     return calls
 
 
-def allowed(stack: Stack, function: str) -> set[str]:
-    """Every action of the function's statements."""
-    actions: set[str] = set()
-    for statement in stack.statements(function):
+def actions(statements: list[dict[str, Any]]) -> set[str]:
+    """Every action of these statements."""
+    found: set[str] = set()
+    for statement in statements:
         stated: Any = statement["Action"]
-        actions |= {stated} if isinstance(stated, str) else set(stated)
-    return actions - BY_THE_PLATFORM
+        found |= {stated} if isinstance(stated, str) else set(stated)
+    return found
 
 
 @pytest.mark.parametrize(
-    "function", ["RecordJobsFunction", "PrioritizeQueueFunction", "RelayAlarmFunction", "WakeDueFunction"]
+    "function",
+    [
+        "RecordJobsFunction",
+        "PrioritizeQueueFunction",
+        "RelayAlarmFunction",
+        "WakeDueFunction",
+        "CommandRolloutFunction",
+        "AdvanceRolloutFunction",
+    ],
 )
 def test_a_role_allows_what_its_function_calls_and_nothing_beside_it(
     called: dict[str, set[str]], stack: Stack, function: str
 ) -> None:
-    assert called[function] == allowed(stack, function)
+    assert called[function] == actions(stack.statements(function)) - BY_THE_PLATFORM
+
+
+def test_the_state_machine_s_role_allows_what_it_calls_and_to_start_its_successor(
+    called: dict[str, set[str]], stack: Stack
+) -> None:
+    role = stack.of_type("AWS::IAM::Role")["RolloutStateMachineRole"]
+    statements = [s for policy in role["Policies"] for s in policy["PolicyDocument"]["Statement"]]
+    (successor,) = stack.of_type("AWS::IAM::Policy").values()
+    assert successor["Roles"] == [{"Ref": "RolloutStateMachineRole"}]
+    assert called["RolloutStateMachine"] == actions(statements)
+    assert actions(successor["PolicyDocument"]["Statement"]) == {"states:StartExecution"}

@@ -1,9 +1,14 @@
 """How an event reaches its function, and where it ends when it cannot."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 from pointsman.aws.messages import BUCKET_SECONDS
+from pointsman.aws.rollout_table import INDEX
+from pointsman.inbound import ENDPOINTS
+from pointsman.rollout_inbound import COMMAND, REQUEST
+from pointsman.rollout_ports import OpenRollout
 from tests.template.stack import Stack, target
 
 EVENTBRIDGE = "events.amazonaws.com"
@@ -39,7 +44,7 @@ def may_invoke(stack: Stack, function: str, rule: str) -> bool:
 
 def test_every_rule_may_reach_its_targets_and_their_dead_letters(stack: Stack) -> None:
     rules = stack.of_type("AWS::Events::Rule")
-    assert set(rules) == {"JobStateRule", "AlarmRule", "MinuteRule"}
+    assert set(rules) == {"JobStateRule", "AlarmRule", "EndpointStateRule", "CommandRule", "MinuteRule"}
     for name, rule in rules.items():
         assert rule["Targets"]
         for reached in rule["Targets"]:
@@ -61,6 +66,28 @@ def test_the_job_rule_knows_service_jobs_and_container_jobs(stack: Stack) -> Non
             "Batch Job Queue Blocked",
         ],
     }
+
+
+def test_commands_come_by_our_own_bus_and_from_anybody_who_may_put_events_on_it(stack: Stack) -> None:
+    rules = stack.of_type("AWS::Events::Rule")
+    assert [name for name, rule in rules.items() if "EventBusName" in rule] == ["CommandRule"]
+    assert target(rules["CommandRule"]["EventBusName"]) == "Bus"
+    assert rules["CommandRule"]["EventPattern"] == {"detail-type": [REQUEST, COMMAND]}
+
+
+def test_endpoints_are_heard_of_by_the_function_that_hears_of_alarms(stack: Stack) -> None:
+    rules = stack.of_type("AWS::Events::Rule")
+    assert rules["EndpointStateRule"]["EventPattern"] == {"source": ["aws.sagemaker"], "detail-type": list(ENDPOINTS)}
+    assert rules["EndpointStateRule"]["Targets"] == rules["AlarmRule"]["Targets"]
+
+
+def test_the_index_of_open_rollouts_has_what_a_waker_reads(stack: Stack) -> None:
+    (index,) = stack.of_type("AWS::DynamoDB::Table")["ControlTable"]["GlobalSecondaryIndexes"]
+    assert index["IndexName"] == INDEX
+    assert [key["AttributeName"] for key in index["KeySchema"]] == ["open", "next_wake_at"]
+    wanted = {"phase", "generation", "unsent", "alarms", "endpoints"}
+    assert set(index["Projection"]["NonKeyAttributes"]) == wanted
+    assert {field.name for field in fields(OpenRollout)} - {"rollout", "next_wake_at"} == wanted
 
 
 def test_every_consumer_of_a_queue_reports_partial_failures(stack: Stack) -> None:
@@ -145,6 +172,10 @@ def test_the_outputs_are_what_the_command_asks_a_stack_for(stack: Stack) -> None
         "JobEventsUrl": {"Ref": "JobEventsQueue"},
         "QueueWakesUrl": {"Ref": "QueueWakesQueue"},
         "DeadLettersUrl": {"Ref": "DeadLettersQueue"},
+        "CommandRolloutFunction": {"Ref": "CommandRolloutFunction"},
+        "RolloutStateMachine": {"Ref": "RolloutStateMachine"},
+        "Bus": {"Fn::GetAtt": ["Bus", "Name"]},
+        "NoticesTopic": {"Ref": "NoticesTopic"},
     }
 
 

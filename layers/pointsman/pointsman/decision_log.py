@@ -68,9 +68,10 @@ class PowertoolsLog:
         self._logger.warning("poison", extra={"reason": reason, "place": place})
         self._count({}, {"PoisonMessages": 1})
 
-    def woken(self, queues: tuple[str, ...], *, because: str) -> None:
-        """These queues were woken."""
-        self._logger.info("woken", extra={"queues": list(queues), "because": because})
+    def woken(self, queues: tuple[str, ...], *, because: str, rollouts: tuple[str, ...] = ()) -> None:
+        """These queues and rollouts were woken."""
+        extra = {"queues": list(queues), "because": because}
+        self._logger.info("woken", extra={**extra, "rollouts": list(rollouts)} if rollouts else extra)
 
     def _measure(self, report: PassReport) -> None:
         view, queue = report.view, report.decision.queue

@@ -16,7 +16,9 @@ from pointsman.queues.jobs import Sighting, Status
 STATE_CHANGES = ("Batch Service Job State Change", "Batch Job State Change")
 BLOCKED = ("Batch Service Job Queue Blocked", "Batch Job Queue Blocked")
 PREEMPTIONS = ("Batch Service Job Preemption Started", "Batch Service Job Preemption Completed")
-ALARMS = ("CloudWatch Alarm State Change", "CloudWatch Alarm Configuration Change")
+STATE_OF_ALARM = "CloudWatch Alarm State Change"
+ALARMS = (STATE_OF_ALARM, "CloudWatch Alarm Configuration Change")
+ENDPOINTS = ("SageMaker Endpoint State Change",)
 
 _MILLISECONDS_FROM = 1e11  # Batch's times are epoch ms, though some of its samples show seconds
 _LAST_MILLISECOND = 1e14  # the year 5138: beyond it a number is no time, and no table holds it
@@ -40,9 +42,25 @@ class JobPreempted:
 
 @dataclass(frozen=True, slots=True)
 class AlarmChanged:
-    """An alarm changed its state or its configuration."""
+    """An alarm changed its state or its configuration; `fired` is whether it went into ALARM."""
 
     alarm: str
+    fired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointChanged:
+    """An endpoint changed its state; which, its next Describe says."""
+
+    endpoint: str
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutPass:
+    """One pass of one rollout, asked for by the execution of this generation."""
+
+    rollout: str
+    generation: int
 
 
 def _epoch(value: float) -> float:
@@ -84,8 +102,22 @@ class _Preempted(_Tolerant):
     arn: Annotated[str, Field(alias="preemptedJobArn", pattern=r"(service-)?job/[A-Za-z0-9-]{1,128}$")]
 
 
+class _AlarmState(_Tolerant):
+    value: str = ""
+
+
 class _Alarm(_Tolerant):
     alarm: Annotated[str, Field(alias="alarmName", min_length=1, max_length=255)]
+    state: _AlarmState = _AlarmState()
+
+
+class _Endpoint(_Tolerant):
+    endpoint: Annotated[str, Field(alias="EndpointName", min_length=1, max_length=63)]
+
+
+class _Pass(_Tolerant):
+    rollout: Annotated[str, Field(alias="rollout_id", min_length=1, max_length=60)]
+    generation: Annotated[int, Field(ge=1)]
 
 
 class _Wake(_Tolerant):
@@ -131,12 +163,22 @@ def job_event(body: str) -> Sighting | JobPreempted:
     )
 
 
-def alarm_event(event: Mapping[str, Any]) -> AlarmChanged:
-    """The alarm that an EventBridge event is about."""
+def watched_event(event: Mapping[str, Any]) -> AlarmChanged | EndpointChanged:
+    """The alarm, or the endpoint, that an EventBridge event is about."""
     envelope = _read(_Envelope, event, "event")
-    if envelope.source != "aws.cloudwatch" or envelope.detail_type not in ALARMS:
-        raise Poison(f"unknown event {envelope.detail_type!r} from {envelope.source!r}", place="detail-type")
-    return AlarmChanged(_read(_Alarm, envelope.detail, "detail").alarm)
+    match envelope.source, envelope.detail_type:
+        case "aws.cloudwatch", kind if kind in ALARMS:
+            told = _read(_Alarm, envelope.detail, "detail")
+            return AlarmChanged(told.alarm, fired=kind == STATE_OF_ALARM and told.state.value == "ALARM")
+        case "aws.sagemaker", kind if kind in ENDPOINTS:
+            return EndpointChanged(_read(_Endpoint, envelope.detail, "detail").endpoint)
+    raise Poison(f"unknown event {envelope.detail_type!r} from {envelope.source!r}", place="detail-type")
+
+
+def rollout_pass(event: Mapping[str, Any]) -> RolloutPass:
+    """The pass that the state machine asks for."""
+    asked = _read(_Pass, event, "event")
+    return RolloutPass(asked.rollout, asked.generation)
 
 
 def wake(body: str) -> str:

@@ -324,8 +324,8 @@ class RecorderLog(Protocol):
 class WakerLog(Protocol):
     """What is logged of wakes."""
 
-    def woken(self, queues: tuple[str, ...], *, because: str) -> None:
-        """These queues were woken."""
+    def woken(self, queues: tuple[str, ...], *, because: str, rollouts: tuple[str, ...] = ()) -> None:
+        """These queues and rollouts were woken."""
         ...
 
     def poisoned(self, reason: str, place: str) -> None:

@@ -5,23 +5,42 @@ from dataclasses import dataclass
 
 from pointsman.errors import Misconfigured
 
+STATE_MACHINE = "STATE_MACHINE_ARN"
+NOTICES_TOPIC = "NOTICES_TOPIC_ARN"
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Names of the resources of one deployment; `endpoint_url` replaces AWS's own addresses (None: it does not)."""
+    """Names of the resources of one deployment; `endpoint_url` replaces AWS's own addresses (None: it does not).
+
+    The state machine and the topic are told only to the functions that use them, and are empty elsewhere.
+    """
 
     jobs_table: str
     control_table: str
     queue_wakes_url: str
     dead_letters_url: str
     endpoint_url: str | None = None
+    state_machine: str = ""
+    notices_topic: str = ""
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
-        """Read the settings; raises `Misconfigured` naming every variable that is missing or empty."""
-        required = ("JOBS_TABLE", "CONTROL_TABLE", "QUEUE_WAKES_URL", "DEAD_LETTERS_URL")
-        missing = [name for name in required if not environment.get(name)]
+    def from_environment(cls, environment: Mapping[str, str], *more: str) -> "Settings":
+        """Read the settings, and what more this function needs.
+
+        Raises `Misconfigured` naming every variable that is missing or empty.
+        """
+        names = ("JOBS_TABLE", "CONTROL_TABLE", "QUEUE_WAKES_URL", "DEAD_LETTERS_URL")
+        missing = [name for name in (*names, *more) if not environment.get(name)]
         if missing:
             raise Misconfigured(f"environment variables missing or empty: {', '.join(missing)}")
-        jobs, control, wakes, dead_letters = (environment[name] for name in required)
-        return cls(jobs, control, wakes, dead_letters, environment.get("ENDPOINT_URL") or None)
+        jobs, control, wakes, dead_letters = (environment[name] for name in names)
+        return cls(
+            jobs,
+            control,
+            wakes,
+            dead_letters,
+            environment.get("ENDPOINT_URL") or None,
+            state_machine=environment[STATE_MACHINE] if STATE_MACHINE in more else "",
+            notices_topic=environment[NOTICES_TOPIC] if NOTICES_TOPIC in more else "",
+        )

@@ -3,23 +3,40 @@
 from dataclasses import dataclass
 from functools import cached_property
 from time import time
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pointsman.aws.alarms import CloudWatchAlarms
 from pointsman.aws.batch import AwsBatchQueues
 from pointsman.aws.clients import Clients
 from pointsman.aws.control_table import DynamoControl
+from pointsman.aws.gauges import CloudWatchGauges
+from pointsman.aws.instance_shapes import Ec2Shapes
 from pointsman.aws.instance_types import Ec2InstanceTypes
 from pointsman.aws.job_table import DynamoJobTable
+from pointsman.aws.kill_switch import CloudWatchKillSwitch
 from pointsman.aws.messages import SqsDeadLetters, SqsWakes
+from pointsman.aws.notices import SnsNotices
+from pointsman.aws.permissions import IamPermissions
+from pointsman.aws.rollout_table import DynamoRolloutTable
+from pointsman.aws.sagemaker import SageMakerFleet
+from pointsman.aws.scaling import ApplicationAutoScaling
+from pointsman.aws.state_machine import StepFunctionsExecution
 from pointsman.decision_log import PowertoolsLog
 from pointsman.loops.inspect import Inspector
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
 from pointsman.loops.recorder import Recorder
-from pointsman.loops.wakers import AlarmRelay, DueQueues
+from pointsman.loops.rollout import RolloutLoop, Teller
+from pointsman.loops.rollout_observe import RolloutObserver
+from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWaker
+from pointsman.loops.wakers import AlarmRelay, Due, DueQueues
+from pointsman.rollout_log import PowertoolsRolloutLog
 from pointsman.settings import Settings
+
+if TYPE_CHECKING:
+    from pointsman.loops.rollout_commands import RolloutCommands
 
 
 class SystemClock:
@@ -98,9 +115,77 @@ class Wiring:
         return Recorder(self.clock, self.jobs, self._wakes, self.dead_letters, PowertoolsLog())
 
     def alarm_relay(self) -> AlarmRelay:
-        """Alarm events to wakes."""
-        return AlarmRelay(self.clock, self.control, self._wakes, self.dead_letters, PowertoolsLog())
+        """Alarm and endpoint events to wakes."""
+        rollouts = RolloutRelay(self.rollouts, self._rollout_waker)
+        return AlarmRelay(self.clock, self.control, self._wakes, rollouts, self.dead_letters, PowertoolsLog())
 
-    def due_queues(self) -> DueQueues:
+    def due(self) -> Due:
         """The clock to wakes."""
-        return DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog())
+        teller = Teller(self.rollouts, self._notices, PowertoolsRolloutLog())
+        rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self._rollout_waker, teller)
+        return Due(rollouts, DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog()))
+
+    # ------------------------------------------------------------------------------------------------------ rollouts
+
+    @cached_property
+    def rollouts(self) -> DynamoRolloutTable:
+        """The truth of all rollouts."""
+        return DynamoRolloutTable(self._clients.dynamodb, self.settings.control_table)
+
+    @cached_property
+    def _execution(self) -> StepFunctionsExecution:
+        return StepFunctionsExecution(self._clients.stepfunctions, self.settings.state_machine)
+
+    @cached_property
+    def _rollout_waker(self) -> RolloutWaker:
+        return RolloutWaker(self.rollouts, self._execution)
+
+    @cached_property
+    def _notices(self) -> SnsNotices:
+        return SnsNotices(self._clients.sns, self.settings.notices_topic)
+
+    @cached_property
+    def _fleet(self) -> SageMakerFleet:
+        return SageMakerFleet(self._clients.sagemaker, self._clients.sagemaker_once, Ec2Shapes(self._clients.ec2))
+
+    @cached_property
+    def _scaling(self) -> ApplicationAutoScaling:
+        return ApplicationAutoScaling(self._clients.autoscaling)
+
+    @cached_property
+    def rollout_observer(self) -> RolloutObserver:
+        """What looks at a fleet; it changes nothing."""
+        cloudwatch = self._clients.cloudwatch
+        permissions = IamPermissions(self._clients.iam, cloudwatch.meta.region_name)
+        gauges = CloudWatchGauges(cloudwatch)
+        return RolloutObserver(self.clock, self._fleet, gauges, self._scaling, permissions, self.rollouts, self.control)
+
+    def rollout_loop(self) -> RolloutLoop:
+        """Passes over rollouts."""
+        return RolloutLoop(
+            clock=self.clock,
+            observer=self.rollout_observer,
+            table=self.rollouts,
+            fleet=self._fleet,
+            switch=CloudWatchKillSwitch(self._clients.cloudwatch),
+            scaling=self._scaling,
+            notices=self._notices,
+            log=PowertoolsRolloutLog(),
+        )
+
+    def rollout_commands(self) -> "RolloutCommands":
+        """Requests and commands of rollouts."""
+        # Its models take a while to build, and no other function needs them.
+        from pointsman.loops.rollout_commands import RolloutCommands
+        from pointsman.rollout_documents import parse_request
+
+        return RolloutCommands(
+            clock=self.clock,
+            table=self.rollouts,
+            observer=self.rollout_observer,
+            execution=self._execution,
+            waker=self._rollout_waker,
+            dead_letters=self.dead_letters,
+            read_request=parse_request,
+            log=PowertoolsRolloutLog(),
+        )

@@ -9,18 +9,23 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pointsman.documents import InvalidDocument
 from pointsman.errors import Poison
 from pointsman.inbound import (
     AlarmChanged,
+    EndpointChanged,
     JobPreempted,
     Message,
-    alarm_event,
     job_event,
     messages,
     partial_failures,
+    rollout_pass,
     wake,
+    watched_event,
 )
 from pointsman.queues.jobs import Sighting, Status
+from pointsman.rollout_documents import parse_request
+from pointsman.rollout_inbound import command
 
 EVENTS = Path(__file__).parents[3] / "events"
 ACCOUNT = "arn:aws:batch:eu-west-1:123456789012"
@@ -228,10 +233,16 @@ def test_a_preemption_of_nobody_is_poison(detail: object) -> None:
         job_event(json.dumps({**PREEMPTION_STARTED, "detail": detail}))
 
 
-def test_an_alarm_event_names_its_alarm() -> None:
-    assert alarm_event(event("relay_alarm.alarm.json")) == AlarmChanged("ranker-drift-search")
+def test_an_watched_event_names_its_alarm() -> None:
+    assert watched_event(event("relay_alarm.alarm.json")) == AlarmChanged("ranker-drift-search", fired=True)
     configured = {**event("relay_alarm.alarm.json"), "detail-type": "CloudWatch Alarm Configuration Change"}
-    assert alarm_event(configured) == AlarmChanged("ranker-drift-search")
+    assert watched_event(configured) == AlarmChanged("ranker-drift-search")
+
+
+def test_an_endpoints_event_names_its_endpoint() -> None:
+    assert watched_event(event("relay_alarm.endpoint.json")) == EndpointChanged("chat")
+    with pytest.raises(Poison, match="EndpointName"):
+        watched_event({**event("relay_alarm.endpoint.json"), "detail": {}})
 
 
 def test_a_wake_names_its_queue_and_nothing_else_is_one() -> None:
@@ -253,17 +264,25 @@ def test_a_wake_names_its_queue_and_nothing_else_is_one() -> None:
 READ = {
     "record_jobs": lambda e: [job_event(m.body) for m in messages(e)],
     "prioritize_queue": lambda e: [wake(m.body) for m in messages(e)],
-    "relay_alarm": alarm_event,
+    "relay_alarm": watched_event,
     "wake_due": lambda e: e,
+    "command_rollout": lambda e: parse_request(command(e).body),
+    "advance_rollout": rollout_pass,
 }
-REFUSED = {"record_jobs.mixed-batch", "prioritize_queue.not-a-wake", "relay_alarm.not-an-alarm"}
+REFUSED = {
+    "record_jobs.mixed-batch",
+    "prioritize_queue.not-a-wake",
+    "relay_alarm.not-an-alarm",
+    "command_rollout.unknown-key",
+    "advance_rollout.no-generation",
+}
 
 
 @pytest.mark.parametrize("path", sorted(EVENTS.glob("*.json")), ids=lambda p: p.stem)
 def test_every_sample_event_is_read_or_refused_as_its_name_says(path: Path) -> None:
     read = READ[path.stem.partition(".")[0]]
     if path.stem in REFUSED:
-        with pytest.raises(Poison):
+        with pytest.raises((Poison, InvalidDocument)):
             read(event(path.name))
     else:
         assert read(event(path.name)) is not None
@@ -320,7 +339,7 @@ def test_whatever_comes_in_is_read_or_is_poison_and_no_other_error(body: object)
         if isinstance(news, Sighting):
             times = [news.at, news.created, *(t for t in (news.started, news.stopped) if t is not None)]
             assert all(abs(t) < 1e12 for t in times)
-    for read_event in (alarm_event, messages):
+    for read_event in (watched_event, messages):
         try:
             read_event(body)  # type: ignore[arg-type]
         except Poison:

@@ -12,6 +12,7 @@ from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
 from pointsman.loops.recorder import Recorder
+from pointsman.loops.rollout_wakers import RolloutRelay
 from pointsman.loops.wakers import AlarmRelay, DueQueues
 from pointsman.ports import PassReport, QueueRecord
 from pointsman.queues.jobs import Sighting, Stage, Status
@@ -21,6 +22,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
 from tests.fakes.job_table import FakeJobTable
 from tests.fakes.messages import FakeDeadLetters, FakeWakes
+from tests.fakes.rollout_table import FakeRolloutTable
 
 QUEUE = "search-training"
 POLICY: dict[str, Any] = {
@@ -64,8 +66,8 @@ class Log:
     def recorded(self, *, messages: int, jobs: int, again: int) -> None:
         self.recordings.append((messages, jobs, again))
 
-    def woken(self, queues: tuple[str, ...], *, because: str) -> None:
-        self.wakes.append((queues, because))
+    def woken(self, queues: tuple[str, ...], *, because: str, rollouts: tuple[str, ...] = ()) -> None:
+        self.wakes.append((queues + rollouts, because))
 
 
 def plain(port: Any, name: str) -> Any:  # noqa: ARG001
@@ -121,7 +123,9 @@ class World:
         return Recorder(self.clock, self.jobs, self.wakes, self.dead_letters, self.log)
 
     def relay(self) -> AlarmRelay:
-        return AlarmRelay(self.clock, self.control, self.wakes, self.dead_letters, self.log)
+        none: Any = None  # there is no rollout to wake
+        rollouts = RolloutRelay(FakeRolloutTable(), none)
+        return AlarmRelay(self.clock, self.control, self.wakes, rollouts, self.dead_letters, self.log)
 
     def due(self) -> DueQueues:
         return DueQueues(self.clock, self.control, self.jobs, self.wakes, self.log)

@@ -1,4 +1,4 @@
-"""What wakes queues beside job events: alarms that a policy names, and the clock."""
+"""What wakes queues and rollouts beside job events: alarms and endpoints that they name, and the clock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,8 @@ from typing import Any
 
 from pointsman.documents import InvalidDocument, stored_policy
 from pointsman.errors import Conflict, Poison
-from pointsman.inbound import alarm_event
+from pointsman.inbound import EndpointChanged, watched_event
+from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay
 from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
 
 AHEAD = 30.0  # seconds, half a tick: what is due just after this one would otherwise be woken a minute late
@@ -16,27 +17,34 @@ AHEAD = 30.0  # seconds, half a tick: what is due just after this one would othe
 
 @dataclass(frozen=True, slots=True)
 class AlarmRelay:
-    """An alarm event wakes the queues whose policy names the alarm; what the alarm does is decided in their pass."""
+    """An alarm or an endpoint wakes the queues and rollouts that name it; what it means is decided in their pass."""
 
     clock: Clock
     control: Control
     wakes: Wakes
+    rollouts: RolloutRelay
     dead_letters: DeadLetters
     log: WakerLog
 
     def relay(self, event: Mapping[str, Any]) -> tuple[str, ...]:
-        """The queues that were woken. Raises `Transient` for the platform to try again."""
+        """The queues and the rollouts that were woken. Raises `Transient` for the platform to try again."""
         try:
-            alarm = alarm_event(event).alarm
+            news = watched_event(event)
         except Poison as poison:
             self.dead_letters.bury(dumps(event, default=str), poison.reason, poison.place)
             self.log.poisoned(poison.reason, poison.place)
             return ()
-        queues = tuple(queue for queue in self.control.queues() if self._names(queue, alarm))
+        if isinstance(news, EndpointChanged):
+            rollouts = self.rollouts.endpoint(news.endpoint)
+            self.log.woken((), rollouts=rollouts, because=f"endpoint {news.endpoint}")
+            return rollouts
+        # Rollouts before queues: a fleet may have to go back.
+        rollouts = self.rollouts.alarm(news.alarm, fired=news.fired)
+        queues = tuple(queue for queue in self.control.queues() if self._names(queue, news.alarm))
         for queue in queues:
             self.wakes.wake(queue, self.clock.now())
-        self.log.woken(queues, because=f"alarm {alarm}")
-        return queues
+        self.log.woken(queues, rollouts=rollouts, because=f"alarm {news.alarm}")
+        return (*rollouts, *queues)
 
     def _names(self, queue: str, alarm: str) -> bool:
         stored = self.control.policy(queue)
@@ -73,3 +81,19 @@ class DueQueues:
                 woken.append(queue)
         self.log.woken(tuple(woken), because="due")
         return tuple(woken)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """All that the minute's tick wakes. A fault with a rollout keeps no queue waiting."""
+
+    rollouts: DueRollouts
+    queues: DueQueues
+
+    def wake(self) -> tuple[str, ...]:
+        """The rollouts and the queues that were woken; raises `Transient` after the last when some were not."""
+        try:
+            rollouts = self.rollouts.wake()
+        finally:
+            queues = self.queues.wake()
+        return (*rollouts, *queues)

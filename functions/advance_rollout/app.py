@@ -1,0 +1,22 @@
+"""One pass of one rollout, a task of the state machine."""
+
+from functools import cache
+from os import environ
+from typing import Any
+
+from pointsman.inbound import rollout_pass
+from pointsman.loops.rollout import RolloutLoop
+from pointsman.settings import NOTICES_TOPIC, Settings
+from pointsman.wiring import Wiring
+
+
+@cache
+def loop() -> RolloutLoop:
+    """Made once for a container."""
+    return Wiring(Settings.from_environment(environ, NOTICES_TOPIC)).rollout_loop()
+
+
+def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+    """Answer with where the state machine waits, and for how long."""
+    asked = rollout_pass(event)
+    return loop().run(asked.rollout, asked.generation).answer()
