@@ -1,4 +1,4 @@
-"""What a rollout survives, and what is refused: executions that die, a clock that carries on, mistakes by event and by hand."""
+"""What a rollout survives, and what is refused: executions that die, a pause, mistakes by event and by hand."""
 
 import json
 
