@@ -6,6 +6,7 @@ from typing import Protocol
 
 from pointsman.loops.inspect import Inspector
 from pointsman.ports import BatchQueues, Clock, Control, JobTable
+from pointsman_cli.rollout_access import RolloutDeployment
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,10 @@ class Access(Protocol):
 
     def open(self, target: Target) -> AbstractContextManager[Deployment]:
         """The deployment, for as long as the block lasts; raises `UserMistake` when none is named."""
+        ...
+
+    def rollouts(self, target: Target) -> AbstractContextManager[RolloutDeployment]:
+        """The deployment as its rollouts see it; raises `UserMistake` when none is named, or it has none."""
         ...
 
     def caller(self, target: Target) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from getpass import getuser
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.session
 from botocore.config import Config
@@ -17,7 +17,11 @@ from pointsman.settings import Settings
 from pointsman.wiring import Wiring
 from pointsman_cli.access import Target
 
+if TYPE_CHECKING:
+    from pointsman_cli.rollout_deployment import DeployedRollouts
+
 OUTPUTS = ("JobsTable", "ControlTable", "QueueWakesUrl", "DeadLettersUrl")
+LONGEST_COMMAND = 70.0  # seconds that the function may take; it is asked once
 
 
 class AwsAccess:
@@ -26,6 +30,10 @@ class AwsAccess:
     def open(self, target: Target) -> AbstractContextManager[Wiring]:
         """The deployment; raises `UserMistake` when none is named, or the named one is not there."""
         return _demo(target.demo_at) if target.demo_at is not None else _stack(target)
+
+    def rollouts(self, target: Target) -> AbstractContextManager["DeployedRollouts"]:
+        """The deployment as its rollouts see it; raises `UserMistake` when none is named, or it is not there."""
+        return _rollouts(target)
 
     def caller(self, target: Target) -> str:
         """The caller's ARN; the user of this machine where AWS does not say."""
@@ -42,6 +50,25 @@ class AwsAccess:
 
 @contextmanager
 def _stack(target: Target) -> Iterator[Wiring]:
+    yield Wiring(_settings(target, _outputs(target)))
+
+
+@contextmanager
+def _rollouts(target: Target) -> Iterator["DeployedRollouts"]:
+    from pointsman_cli.rollout_deployment import OUTPUT, DeployedRollouts
+
+    if target.demo_at is not None:
+        text = "the day of the demo has no rollouts"
+        raise UserMistake(text, place="--demo-at", remedy="`pointsman demo rollout NAME` plays one")
+    outputs = _outputs(target)
+    if OUTPUT not in outputs:
+        raise Misconfigured(f"stack {target.stack} has no output {OUTPUT}: it was deployed before there were rollouts")
+    invoker = _client("lambda", target.endpoint_url, read=LONGEST_COMMAND, attempts=1)
+    yield DeployedRollouts(Wiring(_settings(target, outputs)), outputs[OUTPUT], invoker)
+
+
+def _outputs(target: Target) -> dict[str, str]:
+    """The outputs of the stack that is named; whatever keeps us from it is said with its remedy."""
     if not target.stack:
         raise UserMistake(
             "no deployment is named",
@@ -49,7 +76,7 @@ def _stack(target: Target) -> Iterator[Wiring]:
             remedy="name its stack by --stack or POINTSMAN_STACK, or try --demo-at 14h",
         )
     try:
-        settings = _settings(target.stack, target.endpoint_url)
+        return _described(target.stack, target.endpoint_url)
     except NoRegionError:
         raise UserMistake(
             "no region is set", place="AWS", remedy="set AWS_DEFAULT_REGION, or AWS_PROFILE to a profile with one"
@@ -58,10 +85,9 @@ def _stack(target: Target) -> Iterator[Wiring]:
         raise UserMistake(str(error), place="AWS_PROFILE", remedy="`aws configure list-profiles` has those") from None
     except ValueError as error:
         raise UserMistake(str(error), place="--endpoint-url") from None
-    yield Wiring(settings)
 
 
-def _settings(stack: str, endpoint_url: str | None) -> Settings:
+def _described(stack: str, endpoint_url: str | None) -> dict[str, str]:
     if region := os.environ.get("AWS_REGION"):
         os.environ.setdefault("AWS_DEFAULT_REGION", region)  # botocore knows only this one of the two names
     client = _client("cloudformation", endpoint_url)
@@ -75,15 +101,19 @@ def _settings(stack: str, endpoint_url: str | None) -> Settings:
             raise UserMistake(
                 f"there is no such stack in {region}", place=stack, remedy="is the region right?"
             ) from None
-    outputs = {output["OutputKey"]: output["OutputValue"] for output in found[0].get("Outputs", ())}
+    return {output["OutputKey"]: output["OutputValue"] for output in found[0].get("Outputs", ())}
+
+
+def _settings(target: Target, outputs: dict[str, str]) -> Settings:
     if missing := [name for name in OUTPUTS if not outputs.get(name)]:
-        raise Misconfigured(f"stack {stack} has no output {', '.join(missing)}: it is not a deployment of Pointsman")
+        names = ", ".join(missing)
+        raise Misconfigured(f"stack {target.stack} has no output {names}: it is not a deployment of Pointsman")
     jobs, control, wakes, dead_letters = (outputs[name] for name in OUTPUTS)
-    return Settings(jobs, control, wakes, dead_letters, endpoint_url)
+    return Settings(jobs, control, wakes, dead_letters, target.endpoint_url)
 
 
-def _client(service: str, endpoint_url: str | None) -> Any:
-    config = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+def _client(service: str, endpoint_url: str | None, read: float = 10, attempts: int = 3) -> Any:
+    config = Config(connect_timeout=3, read_timeout=read, retries={"mode": "standard", "total_max_attempts": attempts})
     return botocore.session.get_session().create_client(service, endpoint_url=endpoint_url, config=config)
 
 

@@ -13,6 +13,10 @@ from pointsman_cli.options import wants_traceback, where
 GROUPS = {
     "policy": ("pointsman_cli.policy:policy", "Check, apply and show the policies of queues."),
     "queue": ("pointsman_cli.queue:queue", "See what a queue does, would do, and did, and why."),
+    "rollout": (
+        "pointsman_cli.rollout:rollout",
+        "Move inference components to a new version, watched, and taken back.",
+    ),
     "demo": ("pointsman_cli.demo.command:demo", "A day of a busy GPU queue on this machine, with no AWS account."),
 }
 

@@ -8,6 +8,7 @@ import click
 
 from pointsman.documents import seconds
 from pointsman_cli.access import Access, Deployment, Target
+from pointsman_cli.rollout_access import RolloutDeployment
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
@@ -80,4 +81,11 @@ def access(ctx: click.Context) -> Access:
 def deployment(ctx: click.Context) -> Iterator[Deployment]:
     """The deployment that is meant, for as long as the block lasts."""
     with access(ctx).open(target(ctx)) as found:
+        yield found
+
+
+@contextmanager
+def rollouts(ctx: click.Context) -> Iterator[RolloutDeployment]:
+    """The deployment that is meant, as its rollouts see it, for as long as the block lasts."""
+    with access(ctx).rollouts(target(ctx)) as found:
         yield found

@@ -1,37 +1,12 @@
 """Each scenario of `pointsman demo rollout`: what comes of the rollout, and of the requests meanwhile."""
 
 import json
-from typing import Any
 
-import pytest
 from click.testing import CliRunner
 
-from pointsman_cli.demo.rollout.play import play
-from pointsman_cli.demo.rollout.result import Result
-from pointsman_cli.demo.rollout.scenario import Scenario
-from pointsman_cli.demo.rollout.scenarios import NEW, OLD, SCENARIOS
+from pointsman_cli.demo.rollout.scenarios import NEW, OLD
 from pointsman_cli.main import cli
-
-TRY = {"capacity": "try", "reason": "no other way today", "person": "maria"}
-
-
-def scenario(name: str, **keys: Any) -> Scenario:
-    made = SCENARIOS[name]()
-    return made.asking(**keys) if keys else made
-
-
-def played(name: str, **keys: Any) -> Result:
-    result = play(scenario(name, **keys), lambda _: None)
-    assert result.faults == ()
-    return result
-
-
-def models(result: Result) -> dict[str, str]:
-    return {left.component: left.model for left in result.left}
-
-
-def times(result: Result, what: str, why: str = "") -> list[float]:
-    return [line.at - result.started for line in result.timeline if line.what == what and why in line.why]
+from tests.flow.scenes import TRY, models, played, times
 
 
 def test_single_gpu_replaces_one_copy_at_a_time_on_an_added_instance_and_loses_no_request() -> None:
@@ -82,38 +57,6 @@ def test_make_room_lowers_the_component_that_yields_and_restores_it() -> None:
     assert lowered[0] <= updating[0] < restored[0]
 
 
-def test_fleet_goes_back_whole_from_its_second_wave() -> None:
-    result = played("fleet")
-    assert result.outcome == "ROLLED_BACK"
-    assert set(models(result).values()) == {OLD}
-    assert (result.lowest_serving, result.wanted_copies, result.lost) == (41, 41, 0)
-    assert result.cause == "Alarm chat-en-errors is in ALARM."
-    touched = {line.why.partition(":")[0] for line in result.timeline if line.what == "sent"}
-    assert touched == {"chat-en", "embed-de", "embed-en"}
-
-
-@pytest.mark.parametrize(
-    "name,keys", [("single-gpu", {}), ("bad-api", {}), ("full-endpoint", TRY), ("make-room", {}), ("fleet", {})]
-)
-def test_the_same_requests_are_lost_where_a_copy_goes_before_the_next_one_serves(
-    name: str, keys: dict[str, Any]
-) -> None:
-    result = play(scenario(name, **keys).drained_first(), lambda _: None)
-    assert result.lost > 100
-    assert result.lowest_serving < result.wanted_copies
-
-
-def test_the_plan_of_the_fleet_says_what_chose_each_batch() -> None:
-    result = CliRunner().invoke(cli, ["demo", "rollout", "fleet", "--plan", "--json"])
-    assert result.exit_code == 0, result.output
-    plan = json.loads(result.stdout)
-    batches = {c["component"]: c["batch"] for wave in plan["waves"] for c in wave["components"]}
-    assert [len(wave["components"]) for wave in plan["waves"]] == [1, 2, 9]
-    assert (batches["chat-fr"]["copies"], batches["chat-fr"]["reason"]) == (1, "large")
-    assert (batches["rank-web"]["copies"], batches["rank-web"]["sentence"]) == (4, "4 copies fit on one instance")
-    assert (batches["tag-mail"]["copies"], batches["tag-mail"]["reason"]) == (1, "lowered")
-
-
 def test_the_command_prints_one_object() -> None:
     result = CliRunner().invoke(cli, ["demo", "rollout", "full-endpoint", "--json"])
     assert result.exit_code == 0, result.output
@@ -134,3 +77,9 @@ def test_a_scenario_that_nobody_knows_is_one_message() -> None:
     result = CliRunner().invoke(cli, ["demo", "rollout", "everything"])
     assert result.exit_code == 2
     assert "single-gpu" in result.stderr
+
+
+def test_with_every_event_dropped_the_end_is_the_same() -> None:
+    result = played("bad-api", events=0.0)
+    assert (result.outcome, models(result)) == ("ROLLED_BACK", {"drafts": OLD, "llm": OLD})
+    assert (result.lowest_serving, result.wanted_copies, result.lost) == (5, 5, 0)

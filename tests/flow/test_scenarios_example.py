@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from pointsman.rollout_documents import parse_request
-from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.planner import make_plan
 from pointsman_cli.check import checked
-from pointsman_cli.demo.rollout.direct import Direct
+from pointsman_cli.demo.rollout.deployed import deploy
 from pointsman_cli.demo.rollout.world import START
 from pointsman_emulator.emulator import Emulator
 
@@ -15,21 +14,22 @@ PARAMETERS = {"Image": "chat:1", "ArtifactV1": "s3://models/chat-1.tar.gz", "Art
 
 
 def test_the_example_is_planned_and_rolled() -> None:
-    request = checked(EXAMPLES / "rollout.yaml", parse_request).stated
+    found = checked(EXAMPLES / "rollout.yaml", parse_request)
+    request, document = found.stated, found.source.value
     assert request is not None
+    assert isinstance(document, dict)
     with Emulator(7, START) as aws:
+        deployed = deploy(aws)
         aws.deploy(EXAMPLES / "inference.yaml", "chat", PARAMETERS)
         aws.run_for(1200)
         aws.inference_model.start_traffic("llm", 4.0)
         aws.run_for(600)
-        direct = Direct(aws)
-        plan = make_plan(request, direct.observer.survey(request), aws.now)
+        plan = make_plan(request, deployed.observer.survey(request), aws.now)
         assert plan.refused == ()
         assert [(m.name, m.copies, m.batch.copies, m.natives) for m in plan.members] == [("llm", 3, 1, ("llm-errors",))]
-        direct.table.create(request, start(request, By("maria", aws.now)))
-        direct.carry(request.rollout)
-        aws.run_for(4 * 3600)
-        record = direct.table.load(request.rollout).record
+        deployed.ask(document)
+        aws.run_for(2 * 3600)
+        record = deployed.table.load(request.rollout).record
         assert record.phase == "SUCCEEDED", record
         assert aws.inference_model.components["llm"].spec.model == "chat-v2"
         assert aws.inference_model.counts("llm").lost == 0

@@ -1,16 +1,15 @@
 """What people and other systems do to a rollout on the way: it holds, overwrites nothing, and goes on when it may."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from pointsman.rollouts.record import HoldKind, Phase, RolloutRecord
-from pointsman_cli.demo.rollout.play import Stage
+from pointsman_cli.demo.rollout.play import Stage, staged
 from pointsman_cli.demo.rollout.scenario import Scenario
 from pointsman_cli.demo.rollout.scenarios import NEW, OLD, SCENARIOS
-from pointsman_cli.demo.rollout.world import START, build
 from pointsman_emulator.emulator import Emulator
 
 HOUR = 3600.0
@@ -23,12 +22,19 @@ def two_waves(**keys: Any) -> Scenario:
     return replace(made, models={OLD: {}, NEW: {}, "hotfix": {}})
 
 
-class Held(Stage):
+@dataclass
+class Held:
     """A stage on which others act too."""
+
+    stage: Stage
+
+    @property
+    def aws(self) -> Emulator:
+        return self.stage.aws
 
     @property
     def record(self) -> RolloutRecord:
-        return self.stored.record
+        return self.stage.stored.record
 
     def until(self, reached: Callable[[RolloutRecord], bool]) -> None:
         """Let time pass until the record is so."""
@@ -39,11 +45,12 @@ class Held(Stage):
 
     def end(self) -> Phase:
         self.until(lambda record: record.phase.terminal)
-        assert self.result(()).lost == 0
+        result = self.stage.result(())
+        assert (result.lost, result.faults) == (0, ())
         return self.record.phase
 
     def command(self, verb: str, **more: Any) -> None:
-        self.direct.commands.receive({**ADA, "verb": verb, **more})
+        self.stage.deployed.command(verb=verb, **ADA, **more)
 
     def models(self) -> tuple[str | None, str | None]:
         found = self.aws.inference_model.components
@@ -60,12 +67,10 @@ def wave_two(record: RolloutRecord) -> bool:
 
 @pytest.fixture
 def stage(request: pytest.FixtureRequest) -> Iterator[Held]:
-    scenario = two_waves(**getattr(request, "param", {}))
-    with Emulator(7, START, inference=scenario.settings) as aws:
-        build(aws, scenario)
-        made = Held(aws, scenario)
+    with staged(two_waves(**getattr(request, "param", {}))) as made:
         made.ask()
-        yield made
+        made.aws.run_for(30)  # the event arrives
+        yield Held(made)
 
 
 def someone_else_updates(stage: Held, name: str) -> None:

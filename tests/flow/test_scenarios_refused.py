@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from pointsman.rollout_documents import parse_request
-from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
-from pointsman_cli.demo.rollout.direct import Direct
+from pointsman_cli.demo.rollout.deployed import Deployed, deploy
 from pointsman_cli.demo.rollout.scenario import Alarm, Component, Endpoint, Scenario
 from pointsman_cli.demo.rollout.scenarios import NEW, OLD, PACE
 from pointsman_cli.demo.rollout.world import ROLE, START, build
@@ -46,11 +45,11 @@ ASKED: dict[str, Any] = {
 @dataclass
 class World:
     aws: Emulator
-    direct: Direct
+    deployed: Deployed
 
     def plan(self, **keys: Any) -> Plan:
         request = parse_request({**ASKED, **keys})
-        return make_plan(request, self.direct.observer.survey(request), self.aws.now)
+        return make_plan(request, self.deployed.observer.survey(request), self.aws.now)
 
     def refused(self, **keys: Any) -> dict[str, str]:
         return {finding.check.value: str(finding) for finding in self.plan(**keys).refused}
@@ -59,6 +58,7 @@ class World:
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
     with Emulator(7, START, inference=WORLD.settings) as aws:
+        deployed = deploy(aws)
         build(aws, WORLD)
         sagemaker = aws.client("sagemaker")
         sagemaker.create_inference_component(
@@ -82,7 +82,7 @@ def world() -> Iterator[World]:
         )
         sagemaker.delete_model(ModelName="gone-1")
         aws.run_for(600)
-        yield World(aws, Direct(aws))
+        yield World(aws, deployed)
 
 
 def target(name: str) -> list[dict[str, str]]:
@@ -132,9 +132,8 @@ def test_an_alarm_that_fires_is_refused_unless_it_is_waived_by_name(world: World
 
 
 def test_an_endpoint_of_another_rollout_is_refused_with_its_name(world: World) -> None:
-    request = parse_request({**ASKED, "rollout": "first"})
-    world.direct.table.create(request, start(request, By("maria", world.aws.now)))
-    world.direct.loop.run("first", 1)
+    world.deployed.ask({**ASKED, "rollout": "first"})
+    world.aws.run_for(60)
     assert "rollout first is under way on it" in world.refused()["locked"]
 
 

@@ -12,26 +12,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from pointsman.errors import UserMistake
 from pointsman_cli.demo.day import Progress as Report
 from pointsman_cli.demo.day import baseline, play
+from pointsman_cli.demo.multiple import Multiple
 from pointsman_cli.demo.report import say, summary
 from pointsman_cli.demo.rollout.command import rollout
 from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, Scenario, demo_day, trace_slice
-
-
-class Multiple(click.ParamType[float]):
-    """How often each event is delivered: `0%`, `100%`, `300%`, or a factor."""
-
-    name = "percentage"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """As a factor."""
-        try:
-            text = str(value)
-            factor = float(text[:-1]) / 100 if text.endswith("%") else float(text)
-        except ValueError:
-            self.fail(f"{value!r} is not a percentage; write 0%, 100% or 300%", param, ctx)
-        if not 0 <= factor <= 10:
-            self.fail(f"{value} is not between 0% and 1000%", param, ctx)
-        return factor
 
 
 @click.group(invoke_without_command=True)

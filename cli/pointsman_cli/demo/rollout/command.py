@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from pointsman_cli import rollout_shapes, rollout_text
+from pointsman_cli.demo.multiple import Multiple
 from pointsman_cli.demo.rollout.play import Progress, planned, play
 from pointsman_cli.demo.rollout.report import say
 from pointsman_cli.demo.rollout.result import result_shape
@@ -22,17 +23,30 @@ from pointsman_cli.screen import screen
 @click.option("--capacity", type=click.Choice(["require", "try"]), default="require", show_default=True,
               help="Whether room must be there, or the attempt is made anyway.")  # fmt: skip
 @click.option("--control", is_flag=True, help="The same requests against a SageMaker that takes a copy away first.")
+@click.option(
+    "--events",
+    type=Multiple(),
+    default="100%",
+    show_default=True,
+    help="How often each event is delivered: 0% loses all.",
+)
 @click.option("--plan", "only_plan", is_flag=True, help="Print the plan only, and play nothing.")
 @click.option("--seed", type=int, default=7, show_default=True, help="Of the requests.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def rollout(
-    name: str, capacity: Literal["require", "try"], control: bool, only_plan: bool, seed: int, as_json: bool
+    name: str,
+    capacity: Literal["require", "try"],
+    control: bool,
+    events: float,
+    only_plan: bool,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Play the scenario NAME: a fleet, a request, and what comes of it, minute by minute.
 
     Exits with 1 when the rollout did not end, a pass failed, or a request was lost (with --control: when none was).
     """
-    scenario = replace(SCENARIOS[name](), seed=seed)
+    scenario = replace(SCENARIOS[name](), seed=seed, events=events)
     if capacity == "try":
         scenario = scenario.asking(capacity="try", reason="to see what happens", person="demo")
     if only_plan:

@@ -1,19 +1,22 @@
 """Plays a scenario to its end, and tells what came of it."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pointsman.errors import Gone
 from pointsman.rollout_documents import parse_request
-from pointsman.rollout_inbound import REQUEST
 from pointsman.rollout_ports import StoredRollout
+from pointsman.rollouts.draft import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
-from pointsman_cli.demo.rollout.direct import Direct
+from pointsman_cli.demo.rollout.deployed import Deployed, deploy
 from pointsman_cli.demo.rollout.result import Left, Moment, Result, told
 from pointsman_cli.demo.rollout.scenario import Scenario
 from pointsman_cli.demo.rollout.world import START, build
 from pointsman_emulator.emulator import Emulator
+from pointsman_emulator.faults import Faults
 from pointsman_emulator.models.inference import Counts
 
 LOOK = 15.0  # seconds between two looks at the record
@@ -25,21 +28,28 @@ Progress = Callable[[str], None]
 
 def play(scenario: Scenario, progress: Progress) -> Result:
     """The scenario from the request to some time after its end."""
-    with Emulator(scenario.seed, START, inference=scenario.settings) as aws:
-        build(aws, scenario)
-        stage = Stage(aws, scenario)
+    with staged(scenario) as stage:
         stage.ask()
-        ended = aws.run_until(lambda: stage.ended(progress), stage.began + scenario.limit)
-        aws.run_for(AFTER)
+        ended = stage.aws.run_until(lambda: stage.ended(progress), stage.began + scenario.limit)
+        stage.aws.run_for(AFTER)
         return stage.result(faults=() if ended else ("it did not end in time",))
 
 
 def planned(scenario: Scenario) -> Plan:
     """What the rollout would do in the scenario's world."""
-    with Emulator(scenario.seed, START, inference=scenario.settings) as aws:
-        build(aws, scenario)
+    with staged(scenario) as stage:
         request = parse_request(dict(scenario.request))
-        return make_plan(request, Direct(aws).observer.survey(request), aws.now)
+        return make_plan(request, stage.deployed.observer.survey(request), stage.aws.now)
+
+
+@contextmanager
+def staged(scenario: Scenario) -> Iterator["Stage"]:
+    """Pointsman, and the scenario's world beside it, just before the request."""
+    faults = Faults(deliver=scenario.events)
+    with Emulator(scenario.seed, START, inference=scenario.settings, faults=faults) as aws:
+        deployed = deploy(aws)
+        build(aws, scenario)
+        yield Stage(aws, scenario, deployed)
 
 
 @dataclass
@@ -48,20 +58,25 @@ class Stage:
 
     aws: Emulator
     scenario: Scenario
+    deployed: Deployed
     seen: list[Moment] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.direct = Direct(self.aws)
         self.began = self.aws.now
         self.before = self._counts()
         self.instances = self._instances()
         self.aws.watch(self._alarm)
+        self._alarms = {alarm.name for alarm in self.scenario.alarms}
+        self._alarms.add(switch_name(str(self.scenario.request["rollout"])))
         self._looked = 0.0
 
     def ask(self) -> None:
-        """Ask for the rollout, as by an event on the bus."""
-        asked = {"source": "search.releases", "detail-type": REQUEST, "detail": dict(self.scenario.request)}
-        self.direct.commands.receive(asked)
+        """Ask for the rollout by an event; where none is delivered, by invoking the function."""
+        document = dict(self.scenario.request)
+        if self.scenario.events:
+            self.deployed.ask(document)
+        else:
+            self.deployed.command(verb="request", caller="demo", request=document)
 
     def ended(self, progress: Progress) -> bool:
         """Whether the rollout has ended; notes what it passes by."""
@@ -74,14 +89,17 @@ class Stage:
         if self.aws.now < self._looked + LOOK:
             return False
         self._looked = self.aws.now
-        record = self.stored.record
+        try:
+            record = self.stored.record
+        except Gone:
+            return False  # the event is on its way
         progress(f"{(self.aws.now - self.began) / 60:5.0f} min, {record.phase.value}")
         return record.phase.terminal
 
     @property
     def stored(self) -> StoredRollout:
         """The rollout as stored."""
-        return self.direct.table.load(str(self.scenario.request["rollout"]))
+        return self.deployed.table.load(str(self.scenario.request["rollout"]))
 
     def result(self, faults: tuple[str, ...]) -> Result:
         """What came of it."""
@@ -89,7 +107,7 @@ class Stage:
         model, after = self.aws.inference_model, self._counts()
         named = [m.name for m in stored.plan.members] if stored.plan else []
         moved = [model.components[name] for name in named]
-        lines = [*told(self.direct.table.journal(stored.record.rollout)), *self.seen, *self._deeds()]
+        lines = [*told(self.deployed.table.journal(stored.record.rollout)), *self.seen, *self._deeds()]
         return Result(
             scenario=self.scenario.name,
             outcome=stored.record.phase.value,
@@ -103,7 +121,7 @@ class Stage:
             started=self.began,
             timeline=tuple(sorted(lines, key=lambda line: line.at)),
             left=tuple(Left(it.name, it.spec.model or "", it.current) for it in model.components.values()),
-            faults=(*faults, *self.direct.faults),
+            faults=(*faults, *self.deployed.faults()),
         )
 
     def _counts(self) -> dict[str, Counts]:
@@ -127,6 +145,6 @@ class Stage:
 
     def _alarm(self, event: Mapping[str, Any]) -> None:
         if event["detail-type"] == "CloudWatch Alarm State Change":
-            detail = event["detail"]
-            state = detail["state"]["value"]
-            self.seen.append(Moment(self.aws.now, "alarm_state", f"{detail['alarmName']} is {state}."))
+            name, state = event["detail"]["alarmName"], event["detail"]["state"]["value"]
+            if name in self._alarms:
+                self.seen.append(Moment(self.aws.now, "alarm_state", f"{name} is {state}."))

@@ -57,6 +57,7 @@ class Scenario:
     request: Mapping[str, Any]
     settings: InferenceSettings
     seed: int = 7
+    events: float = 1.0  # how often each event is delivered
     limit: float = 24 * 3600.0  # no rollout of a demo takes longer
 
     def asking(self, **keys: Any) -> "Scenario":

@@ -1,0 +1,31 @@
+"""What the verbs of rollouts need of a deployment."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pointsman.ports import Clock
+from pointsman.rollout_ports import RolloutTable
+from pointsman.rollouts.plan import Plan
+from pointsman.rollouts.request import Request
+
+
+class RolloutDeployment(Protocol):
+    """Where rollouts are looked at directly, and commanded by the function whose permission is the authority."""
+
+    @property
+    def clock(self) -> Clock:
+        """What time it is there."""
+        ...
+
+    @property
+    def rollout_table(self) -> RolloutTable:
+        """The truth of all rollouts."""
+        ...
+
+    def rollout_plan(self, request: Request) -> Plan:
+        """What a rollout would do; changes nothing."""
+        ...
+
+    def command_rollout(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Let `command_rollout` obey this; its answer. Raises `UserMistake` for what it refuses."""
+        ...
