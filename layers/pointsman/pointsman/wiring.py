@@ -1,4 +1,7 @@
-"""From settings to ports to loops: the one place where adapters meet the loops that need them."""
+"""From settings to ports to loops: the one place where adapters meet the loops that need them.
+
+What rollouts need is imported where it is made: the functions of queues do not pay for it when they start cold.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,33 +13,28 @@ from pointsman.aws.alarms import CloudWatchAlarms
 from pointsman.aws.batch import AwsBatchQueues
 from pointsman.aws.clients import Clients
 from pointsman.aws.control_table import DynamoControl
-from pointsman.aws.gauges import CloudWatchGauges
-from pointsman.aws.instance_shapes import Ec2Shapes
 from pointsman.aws.instance_types import Ec2InstanceTypes
 from pointsman.aws.job_table import DynamoJobTable
-from pointsman.aws.kill_switch import CloudWatchKillSwitch
 from pointsman.aws.messages import SqsDeadLetters, SqsWakes
-from pointsman.aws.notices import SnsNotices
-from pointsman.aws.permissions import IamPermissions
-from pointsman.aws.rollout_table import DynamoRolloutTable
-from pointsman.aws.sagemaker import SageMakerFleet
-from pointsman.aws.scaling import ApplicationAutoScaling
-from pointsman.aws.state_machine import StepFunctionsExecution
 from pointsman.decision_log import PowertoolsLog
 from pointsman.loops.inspect import Inspector
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
 from pointsman.loops.recorder import Recorder
-from pointsman.loops.rollout import RolloutLoop, Teller
-from pointsman.loops.rollout_observe import RolloutObserver
-from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWaker
-from pointsman.loops.wakers import AlarmRelay, Due, DueQueues
-from pointsman.rollout_log import PowertoolsRolloutLog
 from pointsman.settings import Settings
 
 if TYPE_CHECKING:
+    from pointsman.aws.notices import SnsNotices
+    from pointsman.aws.rollout_table import DynamoRolloutTable
+    from pointsman.aws.sagemaker import SageMakerFleet
+    from pointsman.aws.scaling import ApplicationAutoScaling
+    from pointsman.aws.state_machine import StepFunctionsExecution
+    from pointsman.loops.rollout import RolloutLoop
     from pointsman.loops.rollout_commands import RolloutCommands
+    from pointsman.loops.rollout_observe import RolloutObserver
+    from pointsman.loops.rollout_wakers import RolloutWaker
+    from pointsman.loops.wakers import AlarmRelay, Due
 
 
 class SystemClock:
@@ -114,13 +112,21 @@ class Wiring:
         """Job events into the job table."""
         return Recorder(self.clock, self.jobs, self._wakes, self.dead_letters, PowertoolsLog())
 
-    def alarm_relay(self) -> AlarmRelay:
+    def alarm_relay(self) -> "AlarmRelay":
         """Alarm and endpoint events to wakes."""
+        from pointsman.loops.rollout_wakers import RolloutRelay
+        from pointsman.loops.wakers import AlarmRelay
+
         rollouts = RolloutRelay(self.rollouts, self._rollout_waker)
         return AlarmRelay(self.clock, self.control, self._wakes, rollouts, self.dead_letters, PowertoolsLog())
 
-    def due(self) -> Due:
+    def due(self) -> "Due":
         """The clock to wakes."""
+        from pointsman.loops.rollout import Teller
+        from pointsman.loops.rollout_wakers import DueRollouts
+        from pointsman.loops.wakers import Due, DueQueues
+        from pointsman.rollout_log import PowertoolsRolloutLog
+
         teller = Teller(self.rollouts, self._notices, PowertoolsRolloutLog())
         rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self._rollout_waker, teller)
         return Due(rollouts, DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog()))
@@ -128,40 +134,61 @@ class Wiring:
     # ------------------------------------------------------------------------------------------------------ rollouts
 
     @cached_property
-    def rollouts(self) -> DynamoRolloutTable:
+    def rollouts(self) -> "DynamoRolloutTable":
         """The truth of all rollouts."""
+        from pointsman.aws.rollout_table import DynamoRolloutTable
+
         return DynamoRolloutTable(self._clients.dynamodb, self.settings.control_table)
 
     @cached_property
-    def _execution(self) -> StepFunctionsExecution:
+    def _execution(self) -> "StepFunctionsExecution":
+        from pointsman.aws.state_machine import StepFunctionsExecution
+
         return StepFunctionsExecution(self._clients.stepfunctions, self.settings.state_machine)
 
     @cached_property
-    def _rollout_waker(self) -> RolloutWaker:
+    def _rollout_waker(self) -> "RolloutWaker":
+        from pointsman.loops.rollout_wakers import RolloutWaker
+
         return RolloutWaker(self.rollouts, self._execution)
 
     @cached_property
-    def _notices(self) -> SnsNotices:
+    def _notices(self) -> "SnsNotices":
+        from pointsman.aws.notices import SnsNotices
+
         return SnsNotices(self._clients.sns, self.settings.notices_topic)
 
     @cached_property
-    def _fleet(self) -> SageMakerFleet:
+    def _fleet(self) -> "SageMakerFleet":
+        from pointsman.aws.instance_shapes import Ec2Shapes
+        from pointsman.aws.sagemaker import SageMakerFleet
+
         return SageMakerFleet(self._clients.sagemaker, self._clients.sagemaker_once, Ec2Shapes(self._clients.ec2))
 
     @cached_property
-    def _scaling(self) -> ApplicationAutoScaling:
+    def _scaling(self) -> "ApplicationAutoScaling":
+        from pointsman.aws.scaling import ApplicationAutoScaling
+
         return ApplicationAutoScaling(self._clients.autoscaling)
 
     @cached_property
-    def rollout_observer(self) -> RolloutObserver:
+    def rollout_observer(self) -> "RolloutObserver":
         """What looks at a fleet; it changes nothing."""
+        from pointsman.aws.gauges import CloudWatchGauges
+        from pointsman.aws.permissions import IamPermissions
+        from pointsman.loops.rollout_observe import RolloutObserver
+
         cloudwatch = self._clients.cloudwatch
         permissions = IamPermissions(self._clients.iam, cloudwatch.meta.region_name)
         gauges = CloudWatchGauges(cloudwatch)
         return RolloutObserver(self.clock, self._fleet, gauges, self._scaling, permissions, self.rollouts, self.control)
 
-    def rollout_loop(self) -> RolloutLoop:
+    def rollout_loop(self) -> "RolloutLoop":
         """Passes over rollouts."""
+        from pointsman.aws.kill_switch import CloudWatchKillSwitch
+        from pointsman.loops.rollout import RolloutLoop
+        from pointsman.rollout_log import PowertoolsRolloutLog
+
         return RolloutLoop(
             clock=self.clock,
             observer=self.rollout_observer,
@@ -175,9 +202,9 @@ class Wiring:
 
     def rollout_commands(self) -> "RolloutCommands":
         """Requests and commands of rollouts."""
-        # Its models take a while to build, and no other function needs them.
         from pointsman.loops.rollout_commands import RolloutCommands
         from pointsman.rollout_documents import parse_request
+        from pointsman.rollout_log import PowertoolsRolloutLog
 
         return RolloutCommands(
             clock=self.clock,
