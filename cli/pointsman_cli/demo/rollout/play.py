@@ -19,7 +19,7 @@ from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.faults import Faults
 from pointsman_emulator.models.inference import Counts
 
-LOOK = 15.0  # seconds between two looks at the record
+LOOK = 60.0  # seconds between two looks at the record
 AFTER = 900.0  # seconds that the world goes on after the rollout's end, to see that it serves
 
 Progress = Callable[[str], None]
