@@ -95,7 +95,7 @@ class Fleet:
         return [line for line in self.aws.logs.get(function, []) if line.get("message") == message]
 
     def stumbles(self) -> list[str]:
-        return [line["why"] for line in self.log("AdvanceRolloutFunction", "rollout stumbled")]
+        return [line["why"] for line in self.log("AdvanceRolloutFunction", "stumbled")]
 
     def dead_letters(self) -> list[tuple[str, str]]:
         """Body and reason of each dead letter; reading takes them away."""

@@ -55,7 +55,7 @@ class Deployed:
         lines = self.aws.logs.get("AdvanceRolloutFunction", [])
         return (
             *(f"{name}: {error!r}" for name, error in self.aws.failures),
-            *(f"pass: {line['why']}" for line in lines if line.get("message") == "rollout stumbled"),
+            *(f"pass: {line['why']}" for line in lines if line.get("message") == "stumbled"),
             *self.aws.wiring.check().faults,
         )
 
