@@ -14,6 +14,6 @@ from tests.flow.scenes import TRY, scenario
 def test_the_same_requests_are_lost_where_a_copy_goes_before_the_next_one_serves(
     name: str, keys: dict[str, Any]
 ) -> None:
-    result = play(scenario(name, **keys).drained_first(), lambda _: None)
+    result = play(scenario(name, bake="4m", final_bake="4m", **keys).drained_first(), lambda _: None)
     assert result.lost > 100
     assert result.lowest_serving < result.wanted_copies
