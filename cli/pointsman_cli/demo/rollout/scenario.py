@@ -11,12 +11,13 @@ WARM_UP = 1200.0  # from the first request to the rollout's: alarms have judged,
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Instances of one type: how many there are, and the most that managed scaling may reach."""
+    """Instances of one type: how many there are, the most that managed scaling may reach, and the reservation used."""
 
     name: str
     instances: int
     most: int
     instance_type: str = "ml.g5.2xlarge"
+    reservation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

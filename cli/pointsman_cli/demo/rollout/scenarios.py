@@ -1,12 +1,14 @@
 """The scenarios that can be played. Each is small enough to be read, and large enough to show one thing."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pointsman_cli.demo.rollout.scenario import Alarm, Component, Endpoint, Scenario
 from pointsman_emulator.models.inference import InferenceSettings
 
 PACE = InferenceSettings(latency=2.0)  # a copy answers two requests a second
+RESERVATION = "arn:aws:sagemaker:us-east-1:123456789012:training-plan/chat"
 OLD, NEW = "llm-1", "llm-2"
 GUARD = {"alarm": "{component}-errors", "native": True}
 ONE_WAVE: Mapping[str, Any] = {
@@ -57,16 +59,16 @@ def bad_api() -> Scenario:
 
 
 def full_endpoint() -> Scenario:
-    """No instance can be added, and nothing gives way."""
+    """The reservation holds no further instance, whatever managed scaling may reach, and nothing gives way."""
     return Scenario(
         name="full-endpoint",
         about="reserved instances, all full: refused with the numbers, or tried and rolled back",
-        endpoints=(Endpoint("chat", instances=3, most=3),),
+        endpoints=(Endpoint("chat", instances=3, most=4, reservation=RESERVATION),),
         models={OLD: {}, NEW: {}},
         components=(LLM,),
         alarms=(FOUR_HUNDREDS,),
         request={**ONE_WAVE, "rollout": "full-endpoint", "targets": [{"component": "llm"}]},
-        settings=PACE,
+        settings=replace(PACE, reservations={RESERVATION: 3}),
     )
 
 

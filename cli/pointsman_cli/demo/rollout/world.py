@@ -50,12 +50,17 @@ def _policy(statement: Mapping[str, object]) -> str:
 def _endpoint(aws: Emulator, endpoint: Endpoint, role: str) -> None:
     sagemaker = aws.client("sagemaker")
     scaling = {"Status": "ENABLED", "MinInstanceCount": endpoint.instances, "MaxInstanceCount": endpoint.most}
-    variant = {
+    variant: dict[str, object] = {
         "VariantName": VARIANT,
         "InstanceType": endpoint.instance_type,
         "InitialInstanceCount": endpoint.instances,
         "ManagedInstanceScaling": scaling,
     }
+    if endpoint.reservation is not None:
+        variant["CapacityReservationConfig"] = {
+            "CapacityReservationPreference": "capacity-reservations-only",
+            "MlReservationArn": endpoint.reservation,
+        }
     config = f"{endpoint.name}-1"
     sagemaker.create_endpoint_config(EndpointConfigName=config, ExecutionRoleArn=role, ProductionVariants=[variant])
     sagemaker.create_endpoint(EndpointName=endpoint.name, EndpointConfigName=config)
