@@ -75,7 +75,7 @@ imports: $(DEV_STAMP)
 	@$(BIN)/lint-imports --no-logo
 template: $(SAM_STAMP)
 	@$(SAM) validate --lint --template template.yaml
-	@.venv-sam/bin/cfn-lint --template examples/batch.yaml && echo "examples/batch.yaml is valid"
+	@.venv-sam/bin/cfn-lint --template examples/batch.yaml examples/inference.yaml && echo "the examples are valid"
 
 # -------------------------------------------------------------------------------------------------- the template
 

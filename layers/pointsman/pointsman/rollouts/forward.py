@@ -122,7 +122,13 @@ def _admit(draft: Draft, wave: list[ComponentRecord]) -> None:
             return
         draft.release(HoldKind.CAPACITY)
         draft.update(replace(draft.record, reserved_wave=draft.record.wave))
-        draft.say(Reason.WAVE_RESERVED, f"Room for wave {number} and for its way back is reserved.")
+        tried = draft.plan.request.capacity is Capacity.TRY
+        draft.say(
+            Reason.WAVE_RESERVED,
+            f"Wave {number} is tried, whether or not there is room."
+            if tried
+            else f"Room for wave {number} and for its way back is reserved.",
+        )
     for component in wave:
         if component.state is State.PENDING:
             draft.put(replace(component, state=State.RESERVED), Reason.WAVE_RESERVED, "Room is reserved.")

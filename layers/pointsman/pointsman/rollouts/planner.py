@@ -156,7 +156,8 @@ def _shortage(wanted: Sequence[Need], given: tuple[GiveWay, ...] | None, request
     if request.when_short is WhenShort.WAIT:
         text = f"{need.sentence}; the rollout will wait {request.capacity_wait:.0f} s for room"
         return Finding(Check.WAITS_FOR_CAPACITY, Level.WARNED, place, text)
-    cure = f"raise its maximum to {need.room.needed}, name a yielding component, or ask `capacity: try`"
+    room = f"raise its maximum to {need.room.needed} (and its reservation, if it has one)"
+    cure = f"{room}, name a yielding component, or ask `capacity: try`"
     return Finding(Check.NO_CAPACITY, Level.REFUSED, place, need.sentence, cure)
 
 
