@@ -55,13 +55,6 @@ class Clock:
         """What `time.sleep` does here: the caller's time passes, at once."""
         self._move(self.now + max(0.0, seconds))
 
-    def next_at(self) -> float | None:
-        """When something is due next."""
-        due = [at for model in self.models if (at := model.next_event_at) is not None]
-        if self._heap:
-            due.append(self._heap[0][0])
-        return min(due) if due else None
-
     def step(self, until: float) -> bool:
         """Run what is due next, if that is by `until`; models go before actions of the same moment."""
         heap = self._heap

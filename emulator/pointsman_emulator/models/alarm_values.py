@@ -90,11 +90,6 @@ class Series:
         else:
             insort(self._data, datum)
 
-    @property
-    def last_at(self) -> float:
-        """When the newest datum is from."""
-        return self._data[-1].at if self._data else float("-inf")
-
     def point(self, start: float, end: float, statistic: str) -> Point | None:
         """The statistic over [start, end); None without data."""
         lower, upper = bisect_left(self._data, (start,)), bisect_left(self._data, (end,))

@@ -223,13 +223,6 @@ class InferenceModel(AutoScaling):
             self.after(MINUTE - self.now % MINUTE, lambda: self._minute(component))
         return traffic
 
-    def stop_traffic(self, component: str) -> Counts:
-        """Send no more; what became of the requests."""
-        traffic = self.traffic[component]
-        traffic.run(self.components[component], self.now)
-        traffic.until = self.now
-        return traffic.counts
-
     def counts(self, component: str) -> Counts:
         """What became of a component's requests until now."""
         self.serve(self.components[component])

@@ -224,15 +224,6 @@ def parse_request(document: object) -> Request:
     return _request(parsed)
 
 
-def stored_request(text: str) -> Request:
-    """The request of a stored document; raises `InvalidDocument` when this version of Pointsman cannot read it."""
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise InvalidDocument((Problem((), f"not JSON: {error}", "ask for the rollout again"),)) from None
-    return parse_request(document)
-
-
 def _not_built(document: Mapping[str, object]) -> Iterator[Problem]:
     for section, names in NOT_BUILT.items():
         part = document.get(section) if section else document

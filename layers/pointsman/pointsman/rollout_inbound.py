@@ -99,49 +99,6 @@ def command(event: Mapping[str, Any]) -> Command:
         raise _poison("command", error) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """What an event says of an alarm, or of an endpoint: the other is empty. `fired`: the alarm went into ALARM."""
-
-    alarm: str = ""
-    fired: bool = False
-    endpoint: str = ""
-
-
-class _State(_Tolerant):
-    value: str = ""
-
-
-class _Alarm(_Tolerant):
-    alarm: Annotated[str, Field(alias="alarmName", min_length=1, max_length=255)]
-    state: _State = _State()
-
-
-class _Endpoint(_Tolerant):
-    endpoint: Annotated[str, Field(alias="EndpointName", min_length=1, max_length=63)]
-
-
-class _AlarmEvent(_Tolerant):
-    source: Literal["aws.cloudwatch"]
-    detail: _Alarm
-
-
-class _EndpointEvent(_Tolerant):
-    source: Literal["aws.sagemaker"]
-    detail: _Endpoint
-
-
-def signal(event: Mapping[str, Any]) -> Signal:
-    """The alarm or the endpoint that an event of EventBridge is about; raises `Poison` with the place that is wrong."""
-    try:
-        if event.get("source") == "aws.sagemaker":
-            return Signal(endpoint=_EndpointEvent.model_validate(event).detail.endpoint)
-        told = _AlarmEvent.model_validate(event).detail
-        return Signal(alarm=told.alarm, fired=told.state.value == "ALARM")
-    except ValidationError as error:
-        raise _poison("event", error) from None
-
-
 def _poison(where: str, error: ValidationError) -> Poison:
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, (where, *first["loc"])))

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from pointsman.ports import Clock
 from pointsman.rollouts.plan import Plan
+from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.request import Request
 from pointsman_cli.access import Target
 from pointsman_cli.main import cli
@@ -41,7 +42,7 @@ class FakeRollouts:
         return self.world.table
 
     def rollout_plan(self, request: Request) -> Plan:
-        return self.world.commands.plan(request)
+        return make_plan(request, self.world.observer.survey(request), self.clock.now())
 
     def command_rollout(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
         obeyed = self.world.commands.receive(command)

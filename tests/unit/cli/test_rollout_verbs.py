@@ -9,6 +9,7 @@ import pytest
 
 from pointsman.rollouts.record import HoldKind, Phase
 from tests.unit.cli.rollout_harness import REQUEST, RolloutCommand
+from tests.unit.loops.rollout_world import ALARM
 
 CALLER = "claimed:arn:aws:iam::123456789012:user/ada"
 
@@ -53,7 +54,8 @@ def test_plan_says_what_would_be_done_and_changes_nothing(command: RolloutComman
     assert {line["direction"] for line in plan["capacity"]} == {"forward", "back"}
     assert {"instances_needed", "instances_there", "instances_most", "assumed"} < set(plan["capacity"][0])
     assert plan["seconds"] > 600
-    assert command.world.table.rollouts(1) == ()
+    world = command.world
+    assert (world.table.kept, world.execution.lives, set(world.signals.bells)) == ({}, {}, {ALARM})
 
 
 def test_plan_tells_a_person_waves_capacity_and_the_verdict(command: RolloutCommand, file: Path) -> None:

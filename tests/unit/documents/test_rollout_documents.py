@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pointsman.documents import InvalidDocument
-from pointsman.rollout_documents import LARGEST, parse_request, request_schema, stored_request
+from pointsman.rollout_documents import LARGEST, parse_request, request_schema
 from pointsman.rollouts.request import Amount, Capacity, NoTraffic, Target
 
 LEAST: dict[str, Any] = {
@@ -118,12 +118,6 @@ def test_all_mistakes_are_named_at_once() -> None:
 def test_a_request_is_a_mapping(document: object) -> None:
     with pytest.raises(InvalidDocument, match="mapping"):
         parse_request(document)
-
-
-def test_a_stored_request_is_read_again() -> None:
-    assert stored_request('{"version": 1, "rollout": "r", "targets": [{"prefix": "a"}], "change": {"model": "b"}}')
-    with pytest.raises(InvalidDocument, match="not JSON"):
-        stored_request("{")
 
 
 def test_the_schema_names_every_key() -> None:

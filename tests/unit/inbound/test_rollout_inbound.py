@@ -1,48 +1,13 @@
-"""Events and payloads on rollouts, as values; what cannot be one names the part that is wrong."""
+"""Commands on rollouts, as values; what cannot be one names the part that is wrong."""
 
 from typing import Any
 
 import pytest
 
 from pointsman.errors import Poison
-from pointsman.rollout_inbound import Command, Signal, Verb, command, signal
+from pointsman.rollout_inbound import Command, Verb, command
 
 ENVELOPE = {"version": "0", "id": "1", "time": "2026-03-02T00:00:00Z", "region": "us-east-1", "resources": []}
-
-
-def alarm(detail: dict[str, Any]) -> dict[str, Any]:
-    return {**ENVELOPE, "source": "aws.cloudwatch", "detail-type": "CloudWatch Alarm State Change", "detail": detail}
-
-
-@pytest.mark.parametrize(
-    "event, told",
-    [
-        (alarm({"alarmName": "a", "state": {"value": "ALARM"}}), Signal(alarm="a", fired=True)),
-        (alarm({"alarmName": "a", "state": {"value": "OK"}, "more": 1}), Signal(alarm="a")),
-        (alarm({"alarmName": "a"}), Signal(alarm="a")),
-        (
-            {**ENVELOPE, "source": "aws.sagemaker", "detail-type": "x", "detail": {"EndpointName": "chat"}},
-            Signal(endpoint="chat"),
-        ),
-    ],
-)
-def test_an_event_is_about_an_alarm_or_an_endpoint(event: dict[str, Any], told: Signal) -> None:
-    assert signal(event) == told
-
-
-@pytest.mark.parametrize(
-    "event, place",
-    [
-        ({}, "event.source"),
-        (alarm({}), "event.detail.alarmName"),
-        ({**ENVELOPE, "source": "aws.sagemaker", "detail": {}}, "event.detail.EndpointName"),
-        ({**ENVELOPE, "source": "aws.ec2", "detail": {"alarmName": "a"}}, "event.source"),
-    ],
-)
-def test_an_event_that_is_neither_names_the_part_that_is_wrong(event: dict[str, Any], place: str) -> None:
-    with pytest.raises(Poison) as refused:
-        signal(event)
-    assert refused.value.place == place
 
 
 def test_an_invocation_is_by_the_caller_as_claimed() -> None:

@@ -6,9 +6,7 @@ import pytest
 
 from pointsman.errors import Conflict, Poison, UserMistake
 from pointsman.rollout_ports import Life
-from pointsman.rollouts.observations import Answer
 from pointsman.rollouts.record import HoldKind, Phase, State
-from pointsman.rollouts.request import Amount
 from tests.unit.loops.rollout_world import ALARM, World
 from tests.unit.rollouts.build import OTHER
 
@@ -274,14 +272,3 @@ def test_a_command_that_a_pass_was_faster_than_is_decided_again() -> None:
     world.table.fail_next("commit", Conflict("faster"), times=9)
     with pytest.raises(Conflict):
         world.commands.receive(invoked("resume"))
-
-
-def test_a_plan_changes_nothing() -> None:
-    world = World()
-    world.permissions.answers["r"] = Answer.UNKNOWN
-    plan = world.commands.plan(world.commands.read_request({**DOCUMENT, "waves": ["50%", "100%"]}))
-
-    assert plan.refused == ()
-    assert plan.request.waves == (Amount(50, percent=True), Amount(100, percent=True))
-    assert [member.name for member in plan.members] == ["m1", "m2"]
-    assert (world.table.kept, world.execution.lives, set(world.signals.bells)) == ({}, {}, {ALARM})

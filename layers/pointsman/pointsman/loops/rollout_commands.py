@@ -16,8 +16,6 @@ from pointsman.rollouts import commands
 from pointsman.rollouts.commands import By, CommandRefused
 from pointsman.rollouts.decision import Decision
 from pointsman.rollouts.linked import retried_request, rollback_ended
-from pointsman.rollouts.plan import Plan
-from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.record import HoldKind
 from pointsman.rollouts.request import Request
 
@@ -89,10 +87,6 @@ class RolloutCommands:
             raise UserMistake(refused.problem, place=place, remedy=refused.remedy) from refused
         self.log.commanded(obeyed.rollout, wanted.verb, wanted.actor, obeyed.said)
         return obeyed
-
-    def plan(self, request: Request) -> Plan:
-        """What a rollout would do, with all that speaks against it; changes nothing."""
-        return make_plan(request, self.observer.survey(request), self.clock.now())
 
     def _request(self, wanted: Command) -> Obeyed:
         try:
