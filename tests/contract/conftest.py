@@ -12,6 +12,10 @@ from moto import mock_aws
 from samtranslator.yaml_helper import yaml_parse
 
 from pointsman.aws.clients import Clients
+from pointsman.aws.rollout_table import DynamoRolloutTable
+from pointsman.rollout_ports import RolloutTable
+from tests.contract.tables import create_table
+from tests.fakes.rollout_table import FakeRolloutTable
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 
@@ -53,13 +57,24 @@ def make_table(aws: Clients, written: dict[str, Any]) -> Callable[[str], str]:
     """Create a table of the template; gives its name."""
 
     def make(logical_id: str) -> str:
-        properties = dict(written[logical_id]["Properties"])
-        for separate in ("TimeToLiveSpecification", "PointInTimeRecoverySpecification"):
-            properties.pop(separate, None)
-        aws.dynamodb.create_table(TableName=logical_id, **properties)
-        return logical_id
+        return create_table(aws, written, logical_id)
 
     return make
+
+
+@pytest.fixture
+def table_name(make_table: Callable[[str], str]) -> str:
+    """The table of what must not be lost, empty."""
+    return make_table("ControlTable")
+
+
+@pytest.fixture(params=["fake", "DynamoDB"])
+def table(request: pytest.FixtureRequest) -> RolloutTable:
+    """A table of rollouts, empty."""
+    if request.param == "fake":
+        return FakeRolloutTable()
+    aws: Clients = request.getfixturevalue("aws")
+    return DynamoRolloutTable(aws.dynamodb, request.getfixturevalue("table_name"))
 
 
 @pytest.fixture

@@ -1,31 +1,28 @@
-"""The table that rollouts are kept in, as the template has it."""
+"""Rollouts in a table."""
 
 from typing import Any
 
-from pointsman.aws.clients import Clients
+from pointsman.rollout_ports import RolloutTable, StoredRollout
+from pointsman.rollouts.commands import By, start
+from pointsman.rollouts.decide import freeze
+from pointsman.rollouts.request import Request
+from tests.unit.rollouts.build import NOW, component, endpoint, request, seen
+
+ANA = By("ana", NOW)
 
 
-def make_rollout_table(aws: Clients, written: dict[str, Any]) -> str:
-    """Create the template's table, with the index that rollouts need; gives its name."""
-    properties = dict(written["ControlTable"]["Properties"])
-    for separate in ("TimeToLiveSpecification", "PointInTimeRecoverySpecification"):
-        properties.pop(separate, None)
-    if "GlobalSecondaryIndexes" not in properties:
-        properties["AttributeDefinitions"] = [
-            *properties["AttributeDefinitions"],
-            {"AttributeName": "open", "AttributeType": "S"},
-            {"AttributeName": "next_wake_at", "AttributeType": "N"},
-        ]
-        kept = ["phase", "generation", "unsent", "alarms", "endpoints"]
-        properties["GlobalSecondaryIndexes"] = [
-            {
-                "IndexName": "open_by_next_wake",
-                "KeySchema": [
-                    {"AttributeName": "open", "KeyType": "HASH"},
-                    {"AttributeName": "next_wake_at", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": kept},
-            }
-        ]
-    aws.dynamodb.create_table(TableName="ControlTable", **properties)
-    return "ControlTable"
+def asked(table: RolloutTable, rollout: str = "r1", **changes: Any) -> StoredRollout:
+    """A rollout that was asked for, and nothing more."""
+    wanted: Request = request(rollout=rollout, **changes)
+    table.create(wanted, start(wanted, ANA))
+    return table.load(rollout)
+
+
+def frozen(table: RolloutTable, rollout: str = "r1", count: int = 3) -> StoredRollout:
+    """A rollout after its first pass: planned, with the locks of two endpoints."""
+    stored = asked(table, rollout)
+    views = [component(f"m{n}", endpoint=f"e{n % 2}") for n in range(count)]
+    roomy = {name: endpoint(name, views, count=40) for name in ("e0", "e1")}
+    known = seen(*views, locks=table.locks(["e0", "e1"]), endpoints=roomy)
+    decision = freeze(stored.record, stored.request, known, NOW + 1)
+    return table.commit(stored, decision, NOW + 1, 1)

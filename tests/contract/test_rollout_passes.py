@@ -18,8 +18,8 @@ from pointsman.rollouts.record import NoteState, Phase, RolloutRecord, Step
 from pointsman.rollouts.request import Amount, Guard, Request, Target, Yielding
 from pointsman.rollouts.specs import Change
 from pointsman_emulator import Emulator, InferenceSettings
-from tests.contract.rollout_tables import make_rollout_table
 from tests.contract.rollout_worlds import EmulatedPorts
+from tests.contract.tables import create_table
 from tests.emulator.components import component_request, config_request, model_request
 from tests.fakes.rollout_signals import FakeNotices
 from tests.unit.loops.rollout_world import Log
@@ -93,7 +93,7 @@ class Account:
 @pytest.fixture
 def account(request: pytest.FixtureRequest, clients: Clients, written: dict[str, Any]) -> Iterator[Account]:
     with Emulator(seed=7, inference=getattr(request, "param", None)) as emulator:
-        yield Account(emulator, clients, make_rollout_table(clients, written))
+        yield Account(emulator, clients, create_table(clients, written, "ControlTable"))
 
 
 def whole(account: Account) -> None:

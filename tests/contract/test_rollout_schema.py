@@ -1,0 +1,66 @@
+"""Records of rollouts that another release of Pointsman wrote."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pointsman.aws.clients import Clients
+from pointsman.aws.rollout_table import DynamoRolloutTable
+from pointsman.errors import Misconfigured
+from pointsman.rollouts.commands import pause
+from pointsman.rollouts.decision import replay
+from pointsman.rollouts.record import SCHEMA, RolloutRecord
+from tests.contract.rollout_tables import ANA, frozen
+from tests.unit.rollouts.build import NOW
+
+
+def test_a_record_of_an_older_schema_is_loaded_and_goes_on(aws: Clients, table_name: str) -> None:
+    table = DynamoRolloutTable(aws.dynamodb, table_name)
+    stored = frozen(table)
+    older = dict(_state(aws, table_name), forgotten="of no use")
+    for added in ("waivers", "baked", "cause"):
+        del older[added]
+    _set(aws, table_name, {":state": {"S": json.dumps(older)}, ":schema": {"N": str(SCHEMA - 1)}})
+
+    loaded = table.load("r1")
+    assert loaded == stored
+    written = table.commit(loaded, pause(loaded.record, ANA), NOW + 5, 1)
+    assert table.load("r1") == written
+    assert replay(RolloutRecord("r1"), table.journal("r1")) == written.record
+
+
+def test_a_record_of_a_later_schema_is_not_guessed_at(aws: Clients, table_name: str) -> None:
+    table = DynamoRolloutTable(aws.dynamodb, table_name)
+    frozen(table)
+    state = json.dumps(_state(aws, table_name))
+    _set(aws, table_name, {":state": {"S": state}, ":schema": {"N": str(SCHEMA + 1)}})
+
+    with pytest.raises(Misconfigured, match="later"):
+        table.load("r1")
+
+
+def test_what_cannot_be_read_is_said(aws: Clients, table_name: str) -> None:
+    table = DynamoRolloutTable(aws.dynamodb, table_name)
+    frozen(table)
+    state = json.dumps({**_state(aws, table_name), "phase": "DANCING"})
+    _set(aws, table_name, {":state": {"S": state}, ":schema": {"N": str(SCHEMA)}})
+
+    with pytest.raises(Misconfigured, match="DANCING"):
+        table.load("r1")
+
+
+def _state(aws: Clients, table_name: str) -> dict[str, Any]:
+    key = {"pk": {"S": "ROLLOUT#r1"}, "sk": {"S": "ROLLOUT"}}
+    state: dict[str, Any] = json.loads(aws.dynamodb.get_item(TableName=table_name, Key=key)["Item"]["state"]["S"])
+    return state
+
+
+def _set(aws: Clients, table_name: str, values: dict[str, Any]) -> None:
+    aws.dynamodb.update_item(
+        TableName=table_name,
+        Key={"pk": {"S": "ROLLOUT#r1"}, "sk": {"S": "ROLLOUT"}},
+        UpdateExpression="SET #state = :state, #schema = :schema",
+        ExpressionAttributeNames={"#state": "state", "#schema": "schema"},
+        ExpressionAttributeValues=values,
+    )
