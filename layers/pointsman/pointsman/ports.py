@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from pointsman.queues.decide import Decision, QueueView
+from pointsman.queues.decide import Decision
 from pointsman.queues.effects import AlarmTransition, Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Status
 from pointsman.queues.reasons import Move
+from pointsman.queues.view import QueueView
 
 
 class QueueKind(StrEnum):

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pointsman.queues.decide import QueueView
 from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.policy import JobClass, Match, Mode, Policy, Reservation
 from pointsman.queues.reasons import Move
+from pointsman.queues.view import QueueView
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0

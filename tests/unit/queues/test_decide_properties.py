@@ -6,12 +6,14 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman.queues.decide import QueueView, decide, plan_for, ranks_at
+from pointsman.queues.decide import decide, plan_for
 from pointsman.queues.effects import Effect
 from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.policy import Policy, Reservation
+from pointsman.queues.ranking import ranks_at
 from pointsman.queues.reasons import Reason
 from pointsman.queues.standby import STANDBY_AT_MOST, stands_by
+from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, POLICY, after_moves, busy, started_by_batch, waiting
 
 few = settings(max_examples=60, deadline=None)  # the machine is shared, and the cases are small

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pointsman.queues.decide import ranks_at
 from pointsman.queues.effects import AlarmTransition, Effect, effects_of
 from pointsman.queues.policy import AlarmBoost
+from pointsman.queues.ranking import ranks_at
 from tests.unit.queues.build import HOUR, NOW, POLICY
 
 BOOST = AlarmBoost("ranker-drift-*", "production", by=12 * HOUR, lasts=2 * HOUR)

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pointsman.queues.decide import QueueView, decide
+from pointsman.queues.decide import decide
 from pointsman.queues.effects import Effect
 from pointsman.queues.explain import AHEAD_SHOWN, Standing, explain, in_order
+from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, view, waiting
 
 

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from pointsman.queues.decide import QueueView, decide, fill, ranks_at
+from pointsman.queues.decide import decide
 from pointsman.queues.effects import Effect
+from pointsman.queues.fill import fill
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
+from pointsman.queues.ranking import ranks_at
 from pointsman.queues.reasons import Idle
+from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, busy, view, waiting
 
 

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from pointsman.queues.decide import QueueView, decide
+from pointsman.queues.decide import decide
 from pointsman.queues.effects import Effect
 from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.reasons import Move, Reason
+from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, view, waiting
 
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman.queues.decide import ranks_at
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import WaitingJob
-from pointsman.queues.ranking import Candidate, Lines, Ranks
+from pointsman.queues.ranking import Candidate, Lines, Ranks, ranks_at
 from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, lasting, waiting
 
 NO_SPREAD = Ranks({"production": 24 * HOUR, "research": 6 * HOUR, "sweep": 0.0}, dict.fromkeys(

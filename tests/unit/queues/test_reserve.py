@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from pointsman.queues.decide import QueueView, ranks_at, reserve
 from pointsman.queues.effects import Effect
 from pointsman.queues.moves import Hold
 from pointsman.queues.policy import Policy, Reservation
+from pointsman.queues.ranking import ranks_at
+from pointsman.queues.reserve import reserve
+from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, POLICY, busy, lasting, view, waiting
 
 LONG = 3 * HOUR

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.queues.decide import QueueView, decide, ranks_at
+from pointsman.queues.decide import decide
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.ranking import ranks_at
 from pointsman.queues.standby import HIGHEST, LOWEST, STANDBY_AT_MOST, STANDBY_JOBS, stand_by, stands_by
+from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, UNLIMITED, after_moves, view, waiting
 
 

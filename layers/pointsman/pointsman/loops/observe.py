@@ -25,10 +25,10 @@ from pointsman.ports import (
     Snapshot,
     Write,
 )
-from pointsman.queues.decide import QueueView
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Stage, Status, merge
 from pointsman.queues.policy import Policy
+from pointsman.queues.view import QueueView
 
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
 SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious

@@ -24,9 +24,10 @@ from pointsman.ports import (
     Wakes,
     Write,
 )
-from pointsman.queues.decide import LEAST_GAP, POLL, Decision, decide
+from pointsman.queues.decide import Decision, decide
 from pointsman.queues.policy import Mode
 from pointsman.queues.reasons import Move
+from pointsman.queues.wake import LEAST_GAP, POLL
 
 LEASE = 150.0  # seconds; longer than the function may run
 

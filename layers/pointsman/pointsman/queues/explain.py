@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from itertools import islice
 from math import log2
 
-from pointsman.queues.decide import Decision, QueueView, ranks_at
+from pointsman.queues.decide import Decision
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import FRONT
 from pointsman.queues.policy import Policy
-from pointsman.queues.ranking import Candidate, Lines
+from pointsman.queues.ranking import Candidate, Lines, ranks_at
 from pointsman.queues.reasons import hours, named
 from pointsman.queues.standby import stands_by
+from pointsman.queues.view import QueueView
 
 AHEAD_SHOWN = 5
 

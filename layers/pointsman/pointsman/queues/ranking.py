@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import log2
 
+from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import History, Kind
 from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.policy import Policy
 
 _OVERDUE = 1e12  # seconds: ahead of everything that is not overdue
 
@@ -41,6 +43,20 @@ class Ranks:
     def effective(candidate: "Candidate") -> float:
         """The score as one number that also puts the overdue first."""
         return candidate.score - (_OVERDUE if candidate.overdue else 0.0)
+
+
+def ranks_at(policy: Policy, effects: Iterable[Effect], now: float) -> Ranks:
+    """Head starts with what active alarms add, and the waits beyond which a job goes first.
+
+    Nothing can be evicted in a fair-share queue, so `max_wait` counts double there.
+    """
+    boosts: dict[str, float] = {}
+    for effect in effects:
+        if effect.active(now):
+            boosts[effect.boost] = max(boosts.get(effect.boost, 0.0), effect.by)
+    starts = {c.name: c.head_start + boosts.get(c.name, 0.0) for c in policy.classes}
+    limits = {c.name: float("inf") if c.max_wait is None else 2 * c.max_wait for c in policy.classes}
+    return Ranks(starts, limits, policy.spread, boosts)
 
 
 @dataclass(frozen=True, slots=True)
