@@ -17,6 +17,7 @@ from pointsman.rollouts.observations import (
     LockView,
     Pool,
     ScalingView,
+    Suspension,
 )
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice
@@ -137,8 +138,8 @@ class Scaling(Protocol):
         """Let the target move nothing. Raises `Gone` when there is no target."""
         ...
 
-    def restore(self, component: str) -> None:
-        """Let the target move copies again. Raises `Gone` when there is no target."""
+    def restore(self, component: str, suspension: Suspension) -> None:
+        """Keep the target from this only. Raises `Gone` when there is no target."""
         ...
 
 
