@@ -16,6 +16,17 @@ class Mode(StrEnum):
     ACT = "act"
 
 
+class How(StrEnum):
+    """How a deliberate eviction is brought about.
+
+    `LEVELS`: in-share preemption is on all the time, and priorities are such that nothing evicts unless it is meant to.
+    `SWITCH`: it is off, turned on for each eviction and off again when that is over.
+    """
+
+    LEVELS = "levels"
+    SWITCH = "switch"
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """Which jobs belong to a class: every pattern given must match (shell globs, case counts)."""
@@ -32,12 +43,18 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class JobClass:
-    """One class of work; classes are listed from the most to the least urgent."""
+    """One class of work; classes are listed from the most to the least urgent.
+
+    Above its `entitlement`, a fraction of the pool (None: all of it), a class evicts no one. Jobs of a `preemptible`
+    class may be evicted.
+    """
 
     name: str
     match: Match = Match()
     head_start: float = 0.0
     max_wait: float | None = None
+    entitlement: float | None = None
+    preemptible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,20 @@ class Reservation:
 
     after: float = 7200.0
     at_most: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """When a waiting job may evict others of its quota share.
+
+    Once it has waited `patience` seconds; never a job that has run less than `protect` seconds, nor one that was
+    evicted `at_most_per_job` times already.
+    """
+
+    patience: float = 3600.0
+    protect: float = 1200.0
+    at_most_per_job: int = 2
+    how: How = How.LEVELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +93,26 @@ class AlarmBoost:
 
 
 @dataclass(frozen=True, slots=True)
+class AlarmShare:
+    """While an alarm whose name matches is in ALARM, one share may borrow more, or has another weight.
+
+    `borrow_limit` is a quota share's, in per cent of its own limit (-1: no limit); `weight` is a fair share's, and the
+    lower it is the more the share gets. It ends as a boost does.
+    """
+
+    alarm: str
+    share: str
+    borrow_limit: int | None = None
+    weight: float | None = None
+    lasts: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
-    """The policy of one queue; `classes` ends with the default class, which matches everything."""
+    """The policy of one queue; `classes` ends with the default class, which matches everything.
+
+    `weights` are those that a fair-share scheduling policy should have, by its share identifiers; empty leaves them.
+    """
 
     queue: str
     classes: tuple[JobClass, ...]
@@ -72,6 +121,9 @@ class Policy:
     spread: float = 0.0
     reservation: Reservation | None = None
     on_alarm: tuple[AlarmBoost, ...] = ()
+    preemption: Preemption | None = None
+    weights: tuple[tuple[str, float], ...] = ()
+    on_alarm_shares: tuple[AlarmShare, ...] = ()
 
     def classify(self, name: str, tags: Mapping[str, str]) -> JobClass:
         """The first class that covers the job."""
