@@ -15,6 +15,7 @@ from pointsman.rollouts.batches import Batch, BatchReason
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.observations import AlarmState, Answer, ScalingView
 from pointsman.rollouts.record import Attempt, Direction
+from pointsman.rollouts.request import Metric
 from pointsman.rollouts.specs import Compute, Spec
 from pointsman_emulator import Emulator
 from tests.emulator.components import ROLE, component_request, config_request, model_request
@@ -48,6 +49,7 @@ class RolloutPorts(Protocol):
     def add_component(self, name: str) -> None: ...
     def add_alarm(self, name: str) -> None: ...
     def set_alarm(self, name: str, state: AlarmState) -> None: ...
+    def publish(self, metric: Metric, value: float) -> None: ...
     def add_target(self, component: str, least: int, most: int) -> None: ...
     def let_read_alarms(self, answer: Answer) -> None: ...
 
@@ -86,8 +88,11 @@ class FakePorts:
     def set_alarm(self, name: str, state: AlarmState) -> None:
         self.signals.set_state(name, state)
 
+    def publish(self, metric: Metric, value: float) -> None:
+        self.signals.publish(metric, value)
+
     def add_target(self, component: str, least: int, most: int) -> None:
-        self._scaling.targets[component] = ScalingView(least, most, suspended=False)
+        self._scaling.targets[component] = ScalingView(least, most)
 
     def let_read_alarms(self, answer: Answer) -> None:
         self._permissions.answers[self.role] = answer
@@ -139,6 +144,11 @@ class EmulatedPorts:
 
     def set_alarm(self, name: str, state: AlarmState) -> None:
         self.clients.cloudwatch.set_alarm_state(AlarmName=name, StateValue=state.value, StateReason="a test")
+
+    def publish(self, metric: Metric, value: float) -> None:
+        dimensions = [{"Name": name, "Value": of} for name, of in metric.dimensions]
+        data = [{"MetricName": metric.name, "Dimensions": dimensions, "Value": value}]
+        self.clients.cloudwatch.put_metric_data(Namespace=metric.namespace, MetricData=data)
 
     def add_target(self, component: str, least: int, most: int) -> None:
         self.clients.autoscaling.register_scalable_target(

@@ -15,7 +15,8 @@ from pointsman.aws.sagemaker_specs import deployment, spec_of, specification, vi
 from pointsman.aws.scaling import ApplicationAutoScaling
 from pointsman.errors import Gone, Misconfigured, Refused, Transient
 from pointsman.rollout_ports import AlarmQuery
-from pointsman.rollouts.observations import AlarmState, Answer, Pool, Status
+from pointsman.rollouts.observations import AlarmState, Answer, Pool, Status, Suspension
+from pointsman.rollouts.request import INVOCATIONS
 from pointsman.rollouts.specs import Change, Compute
 from tests.contract.rollout_worlds import act
 
@@ -314,13 +315,15 @@ def test_samples_are_counted_on_traffic_where_that_is_asked_for() -> None:
         for number, query in enumerate(request["MetricDataQueries"]):
             metric = query["MetricStat"]["Metric"]
             assert (metric["Namespace"], metric["MetricName"]) == ("AWS/SageMaker", "Invocations")
-            assert metric["Dimensions"][0]["Value"] == ("a", "b")[number]
-            stamps = [at(T0), at(T0 + 60 * number)]
-            results.append({"Id": query["Id"], "Timestamps": stamps, "Values": [3.0, 4.0], "StatusCode": "Complete"})
+            assert query["MetricStat"]["Stat"] == "Sum"
+            assert metric["Dimensions"] == [{"Name": "InferenceComponentName", "Value": ("a", "b")[number]}]
+            stamps = [at(T0), at(T0 + 60 * number), at(T0 + 120)]
+            values = [3.0, 4.0, 0.0]
+            results.append({"Id": query["Id"], "Timestamps": stamps, "Values": values, "StatusCode": "Complete"})
         return {"MetricDataResults": results}
 
-    query = AlarmQuery("errors", T0 - 60, ("a", "b"))
-    assert gauges(alarm(), data).read([query], T0 + 90)["errors"].samples == (T0, T0 + 60)
+    query = AlarmQuery("errors", T0 - 60, tuple(INVOCATIONS.of(name, "e") for name in ("a", "b")))
+    assert gauges(alarm(), data).read([query], T0 + 180)["errors"].samples == (T0, T0 + 60)
 
 
 def test_an_alarm_on_a_calculated_metric_is_sampled_by_its_own_formula() -> None:
@@ -381,12 +384,14 @@ def test_alarms_and_targets_are_asked_for_in_as_many_calls_as_they_need() -> Non
     assert (len(found), asked) == (120, [100, 20])
 
 
-def test_a_target_that_is_suspended_in_part_moves_copies_still() -> None:
+def test_a_target_that_is_suspended_in_part_is_told_as_it_is() -> None:
     state = {"DynamicScalingInSuspended": True, "DynamicScalingOutSuspended": False, "ScheduledScalingSuspended": True}
     told = {"ResourceId": "inference-component/a", "MinCapacity": 1, "MaxCapacity": 2, "SuspendedState": state}
     client = Client(describe_scalable_targets=lambda **_: {"ScalableTargets": [told]})
 
-    assert not ApplicationAutoScaling(client).describe(["a"])["a"].suspended
+    suspension = ApplicationAutoScaling(client).describe(["a"])["a"].suspension
+    assert suspension == Suspension(scale_in=True, scheduled=True)
+    assert not suspension.whole
 
 
 def test_a_role_that_may_read_all_alarms_but_one_may_not_read_them() -> None:
@@ -413,4 +418,4 @@ def test_a_target_that_is_no_longer_there_is_gone() -> None:
     scaling = ApplicationAutoScaling(Client(register_scalable_target=refuses("ValidationException")))
 
     with pytest.raises(Gone):
-        scaling.restore("a")
+        scaling.restore("a", Suspension())

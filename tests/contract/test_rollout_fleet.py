@@ -8,7 +8,16 @@ import pytest
 from pointsman.aws.clients import Clients
 from pointsman.errors import Gone, Refused
 from pointsman.rollout_ports import AlarmQuery
-from pointsman.rollouts.observations import AlarmState, Answer, Pool, ScalingView, Status
+from pointsman.rollouts.observations import (
+    WHOLE,
+    AlarmState,
+    Answer,
+    Pool,
+    ScalingView,
+    Status,
+    Suspension,
+)
+from pointsman.rollouts.request import Metric
 from pointsman.rollouts.specs import Compute
 from pointsman_emulator import Emulator
 from tests.contract.rollout_worlds import NEW, OLD, EmulatedPorts, FakePorts, RolloutPorts, act
@@ -153,6 +162,26 @@ def test_an_alarm_says_when_it_fired_though_it_is_ok_again(ports: RolloutPorts) 
     assert ports.gauges.read([AlarmQuery("errors")], ports.now())["errors"].entered == ()
 
 
+def test_samples_are_minutes_in_which_a_named_metric_is_above_zero(ports: RolloutPorts) -> None:
+    ports.add_alarm("errors")
+    served = Metric("Search", "Served", (("Model", "llm"), ("Stage", "live")))
+    other = Metric("Search", "Served", (("Model", "other"), ("Stage", "live")))
+    ports.pass_time(-ports.now() % 60)
+    since = ports.now()
+    for metric, value in ((served, 4.0), (served, 0.0), (other, 3.0), (served, 1.0)):
+        ports.pass_time(20)
+        ports.publish(metric, value)
+        ports.pass_time(40)
+
+    def minutes(*traffic: Metric) -> list[float]:
+        view = ports.gauges.read([AlarmQuery("errors", since, traffic)], ports.now())["errors"]
+        return [(at - since) // 60 for at in view.samples]
+
+    assert minutes(served) == [0, 3]
+    assert minutes(served, other) == [0, 2, 3]
+    assert minutes(Metric("Search", "Served")) == []
+
+
 def test_an_alarm_s_settings_are_the_same_at_each_read(ports: RolloutPorts) -> None:
     ports.add_alarm("errors")
     first = ports.gauges.read([AlarmQuery("errors", ports.now() - 300)], ports.now())["errors"].settings
@@ -165,18 +194,32 @@ def test_an_alarm_s_settings_are_the_same_at_each_read(ports: RolloutPorts) -> N
 
 def test_a_target_is_suspended_and_restored(ports: RolloutPorts) -> None:
     ports.add_target("llm", 2, 5)
-    assert ports.scaling.describe(["llm", "other"]) == {"llm": ScalingView(2, 5, suspended=False)}
+    assert ports.scaling.describe(["llm", "other"]) == {"llm": ScalingView(2, 5)}
     ports.scaling.suspend("llm")
     ports.scaling.suspend("llm")
-    assert ports.scaling.describe(["llm"]) == {"llm": ScalingView(2, 5, suspended=True)}
-    ports.scaling.restore("llm")
-    assert ports.scaling.describe(["llm"]) == {"llm": ScalingView(2, 5, suspended=False)}
+    assert ports.scaling.describe(["llm"]) == {"llm": ScalingView(2, 5, WHOLE)}
+    ports.scaling.restore("llm", Suspension())
+    assert ports.scaling.describe(["llm"]) == {"llm": ScalingView(2, 5)}
+
+
+@pytest.mark.parametrize(
+    "suspension",
+    [Suspension(scale_in=True), Suspension(scale_out=True), Suspension(scale_in=True, scheduled=True), WHOLE],
+)
+def test_a_target_that_was_suspended_in_part_is_given_back_as_it_was(
+    ports: RolloutPorts, suspension: Suspension
+) -> None:
+    ports.add_target("llm", 2, 5)
+    ports.scaling.suspend("llm")
+    ports.scaling.restore("llm", suspension)
+    assert ports.scaling.describe(["llm"]) == {"llm": ScalingView(2, 5, suspension)}
 
 
 def test_a_target_that_there_is_not_is_gone(ports: RolloutPorts) -> None:
-    for change in (ports.scaling.suspend, ports.scaling.restore):
-        with pytest.raises(Gone):
-            change("llm")
+    with pytest.raises(Gone):
+        ports.scaling.suspend("llm")
+    with pytest.raises(Gone):
+        ports.scaling.restore("llm", Suspension())
 
 
 @pytest.mark.parametrize("answer", [Answer.YES, Answer.NO])

@@ -15,7 +15,7 @@ from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import replay
 from pointsman.rollouts.observations import LockView
 from pointsman.rollouts.record import NoteState, Phase, RolloutRecord, Step
-from pointsman.rollouts.request import Amount, Guard, Request, Target, Yielding
+from pointsman.rollouts.request import INVOCATIONS, Amount, Guard, Request, Target, Yielding
 from pointsman.rollouts.specs import Change
 from pointsman_emulator import Emulator, InferenceSettings
 from tests.contract.rollout_worlds import EmulatedPorts
@@ -67,7 +67,7 @@ class Account:
             "wait": 60.0,
             "bake": 300.0,
             "final_bake": 300.0,
-            "guards": (Guard(ERRORS, native=True, traffic=True),),
+            "guards": (Guard(ERRORS, native=True, counted=INVOCATIONS),),
         }
         wanted = Request(**{**values, **changes})
         self.table.create(wanted, start(wanted, By("ana", self.ports.now())))
@@ -188,7 +188,7 @@ def test_a_component_gives_way_and_its_scaling_is_restored(account: Account) -> 
 
     assert account.roll("new", yielding=(Yielding("lent", 0),)) is Phase.SUCCEEDED, account.record.cause
     assert account.ports.fleet.component("lent").desired == 1
-    assert not any(view.suspended for view in account.ports.scaling.describe(["lent", "llm"]).values())
+    assert not any(view.suspension.whole for view in account.ports.scaling.describe(["lent", "llm"]).values())
     assert {note.state for note in account.record.copies} == {NoteState.RESTORED}
     assert account.table.locks(["chat"]) == {"chat": LockView("", 1)}
     whole(account)

@@ -10,7 +10,8 @@ from pointsman.aws.rollout_table import DynamoRolloutTable
 from pointsman.errors import Misconfigured
 from pointsman.rollouts.commands import pause
 from pointsman.rollouts.decision import replay
-from pointsman.rollouts.record import SCHEMA, RolloutRecord
+from pointsman.rollouts.observations import Suspension
+from pointsman.rollouts.record import SCHEMA, NoteState, RolloutRecord, ScalingNote
 from tests.contract.rollout_tables import ANA, frozen
 from tests.unit.rollouts.build import NOW
 
@@ -48,6 +49,17 @@ def test_what_cannot_be_read_is_said(aws: Clients, table_name: str) -> None:
 
     with pytest.raises(Misconfigured, match="DANCING"):
         table.load("r1")
+
+
+def test_a_note_of_auto_scaling_that_an_older_release_left_resumes_all_of_it(aws: Clients, table_name: str) -> None:
+    table = DynamoRolloutTable(aws.dynamodb, table_name)
+    frozen(table)
+    note = {"component": "m1", "endpoint": "e1", "state": "LOWERED", "since": 5.0, "asked_at": 4.0}
+    older = {**_state(aws, table_name), "scaling": [note]}
+    _set(aws, table_name, {":state": {"S": json.dumps(older)}, ":schema": {"N": str(SCHEMA)}})
+
+    (loaded,) = table.load("r1").record.scaling
+    assert loaded == ScalingNote("m1", "e1", Suspension(), NoteState.LOWERED, 5.0, 4.0)
 
 
 def _state(aws: Clients, table_name: str) -> dict[str, Any]:

@@ -7,7 +7,15 @@ from pointsman.errors import Gone, Refused
 from pointsman.ports import Clock
 from pointsman.rollout_ports import EndpointFacts
 from pointsman.rollouts.decision import SubmitUpdate
-from pointsman.rollouts.observations import Answer, ComponentView, Pool, ScalingView, Status
+from pointsman.rollouts.observations import (
+    WHOLE,
+    Answer,
+    ComponentView,
+    Pool,
+    ScalingView,
+    Status,
+    Suspension,
+)
 from pointsman.rollouts.specs import Compute, Spec
 from tests.fakes.faults import Faulty, can_fail
 
@@ -151,16 +159,16 @@ class FakeScaling(Faulty):
 
     @can_fail
     def suspend(self, component: str) -> None:
-        self._set(component, suspended=True)
+        self._set(component, WHOLE)
 
     @can_fail
-    def restore(self, component: str) -> None:
-        self._set(component, suspended=False)
+    def restore(self, component: str, suspension: Suspension) -> None:
+        self._set(component, suspension)
 
-    def _set(self, component: str, *, suspended: bool) -> None:
+    def _set(self, component: str, suspension: Suspension) -> None:
         if component not in self.targets:
             raise Gone(component)
-        self.targets[component] = replace(self.targets[component], suspended=suspended)
+        self.targets[component] = replace(self.targets[component], suspension=suspension)
 
 
 class FakePermissions(Faulty):

@@ -144,7 +144,7 @@ class World:
         """`e2` becomes full: a component there gives way."""
         self.fleet.add_endpoint("e2", 3, 3, SMALL_BOX)
         self.fleet.add("y1", "e2", Spec("yielding", compute=OLD.compute), 1)
-        self.scaling.targets["y1"] = ScalingView(0, 3, suspended=False)
+        self.scaling.targets["y1"] = ScalingView(0, 3)
         return small()
 
 

@@ -9,7 +9,7 @@ from pointsman.errors import Conflict, Gone, Misconfigured, Refused, Transient
 from pointsman.loops.rollout import GENERATION, PASSES
 from pointsman.rollouts.commands import By, pause, rollback
 from pointsman.rollouts.decision import replay
-from pointsman.rollouts.observations import Answer, LockView, ScalingView
+from pointsman.rollouts.observations import WHOLE, Answer, LockView, ScalingView, Suspension
 from pointsman.rollouts.record import HoldKind, Phase, RolloutRecord, State
 from pointsman.rollouts.request import Amount, Guard, Target, Yielding
 from tests.unit.loops.rollout_world import ALARM, NEW, OLD, World
@@ -253,13 +253,13 @@ def test_a_notice_that_could_not_be_sent_is_sent_by_a_later_pass() -> None:
 
 def test_auto_scaling_is_suspended_while_a_component_is_rolled_and_restored_after() -> None:
     world = World()
-    world.scaling.targets["m1"] = ScalingView(2, 4, suspended=False)
+    world.scaling.targets["m1"] = ScalingView(2, 4, Suspension(scale_in=True))
     world.ask()
     world.run(stop=lambda: bool(world.sent("m1")))
-    assert world.scaling.targets["m1"].suspended
+    assert world.scaling.targets["m1"].suspension == WHOLE
 
     assert world.run() is Phase.SUCCEEDED
-    assert not world.scaling.targets["m1"].suspended
+    assert world.scaling.targets["m1"].suspension == Suspension(scale_in=True)
 
 
 def test_a_component_that_yields_is_lowered_and_restored() -> None:

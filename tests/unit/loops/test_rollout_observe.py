@@ -110,11 +110,11 @@ def test_an_endpoint_without_a_known_role_leaves_the_question_open() -> None:
 
 def test_a_pass_sees_its_members_what_yields_and_its_scaling() -> None:
     world = planned()
-    world.scaling.targets["m1"] = ScalingView(1, 2, suspended=False)
+    world.scaling.targets["m1"] = ScalingView(1, 2)
     seen = look(world)
 
     assert set(seen.components) == {"m1", "m2", "y1"}
-    assert seen.scaling == {"m1": ScalingView(1, 2, suspended=False)}
+    assert seen.scaling == {"m1": ScalingView(1, 2)}
     assert seen.kill_switch is AlarmState.OK
     assert set(seen.alarms) == {ALARM}
     assert seen.began == world.clock.now()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.record import Intent, Phase, RolloutRecord, State
 from tests.unit.rollouts.build import NEW, OLD, OTHER
 from tests.unit.rollouts.truth import HISTORY_LAG, Truth
@@ -9,7 +10,7 @@ from tests.unit.rollouts.truth import HISTORY_LAG, Truth
 TIMEOUT = 120.0  # of the function: shorter than a lease
 SEEN_LATE = HISTORY_LAG + TIMEOUT + 60.0  # an excursion older than this was there to be seen by the pass that acts
 
-Before = Mapping[str, tuple[int, bool | None]]  # copies, and whether auto scaling was suspended (None: there is none)
+Before = Mapping[str, tuple[int, Suspension | None]]  # copies, and what was suspended of its auto scaling, if any
 
 
 def check_end(record: RolloutRecord, truth: Truth, excursions: Sequence[float], before: Before) -> None:
@@ -48,13 +49,13 @@ def _alarms(record: RolloutRecord, truth: Truth, excursions: Sequence[float]) ->
 
 
 def _given_back(record: RolloutRecord, truth: Truth, before: Before) -> Iterator[str]:
-    for name, (copies, suspended) in before.items():
+    for name, (copies, scaling) in before.items():
         part = truth.parts[name]
         if name in record.needs_human or part.gone:
             continue
-        if part.suspended != suspended:
+        if part.scaling != scaling:
             yield f"S22 the auto scaling of {name} is not as it was"
-        if suspended is None and part.copies != copies:
+        if scaling is None and part.copies != copies:
             yield f"S22 {name} has {part.copies} copies, and had {copies}"
 
 

@@ -158,7 +158,7 @@ def test_a_rollout_that_has_ended_is_taken_back_by_a_linked_one() -> None:
     back.truth, back.plan, back.request = made.truth, None, replace(made.request, rollout="r1-back")
     back.record = back.first = RolloutRecord("r1-back")
     back.journal, back.notices = [], []
-    back.before = {name: (part.copies, part.suspended) for name, part in made.truth.parts.items()}
+    back.before = {name: (part.copies, part.scaling) for name, part in made.truth.parts.items()}
     assert back.commit(back.first, linked)
     assert back.run().phase is Phase.ROLLED_BACK
     assert {made.truth.parts[n].spec.model for n in ("m1", "m2", "m3", "m4")} == {"ranker-v1"}

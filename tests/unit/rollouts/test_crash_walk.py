@@ -24,7 +24,7 @@ def projection(world: World) -> tuple[object, ...]:
     return (
         world.record.phase,
         world.record.needs_human,
-        tuple((p.name, p.spec.model, p.copies if p.suspended is None else None, p.suspended) for p in parts),
+        tuple((p.name, p.spec.model, p.copies if p.scaling is None else None, p.scaling) for p in parts),
         tuple(sorted((name, lock.owner) for name, lock in world.truth.locks.items())),
         world.truth.switch,
     )

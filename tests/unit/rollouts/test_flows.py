@@ -8,6 +8,7 @@ import pytest
 from pointsman.rollouts.commands import approve, resume, waive
 from pointsman.rollouts.decide import decide
 from pointsman.rollouts.decision import CreateSwitch, SetCopies, SubmitUpdate
+from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Direction, HoldKind, Phase, State, Step
 from pointsman.rollouts.request import Capacity, Freeze, NoTraffic, WhenShort
@@ -41,7 +42,7 @@ def test_what_gave_way_comes_back_and_one_copy_is_one_again() -> None:
     copies = [(a.component, a.copies) for a in made.acts if isinstance(a, SetCopies)]
     assert ("m2", 2) in copies
     assert copies.index(("m2", 2)) < copies.index(("m2", 1))
-    assert made.truth.parts["y1"].suspended is False
+    assert made.truth.parts["y1"].scaling == Suspension(scale_in=True)
 
 
 def test_a_pass_that_finds_nothing_new_changes_nothing() -> None:
@@ -208,7 +209,7 @@ def test_a_wave_is_reserved_whole_or_not_at_all() -> None:
     assert record.wave == 2
     made.run(until=2000.0)
     assert updates(made, Direction.FORWARD) == ["m1", "m2"]
-    made.truth.boxes["e3"] = (5, 5, SMALL_BOX)
+    made.truth.boxes["e3"] = (8, 8, SMALL_BOX)
     assert made.run().phase is Phase.SUCCEEDED
 
 

@@ -1,11 +1,13 @@
 """What an operator can see of rollouts that stop, go back, drift, get stuck, or need a person."""
 
+import pytest
+
 from pointsman.rollouts.commands import retry
 from pointsman.rollouts.decision import FireSwitch, SubmitUpdate
 from pointsman.rollouts.draft import MOST_CHANGES
-from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.observations import WHOLE, AlarmState, Suspension
 from pointsman.rollouts.record import Direction, HoldKind, Phase, State, Step, Switch
-from pointsman.rollouts.request import OnFailure
+from pointsman.rollouts.request import Amount, OnFailure
 from tests.unit.rollouts.build import BIG_BOX, NEW, OLD, OTHER
 from tests.unit.rollouts.drive import held, until, updates, world
 from tests.unit.rollouts.truth import Flight, Part
@@ -88,6 +90,42 @@ def test_a_kill_switch_fires_while_the_alarm_is_deleted_only_at_the_end() -> Non
     assert made.truth.switch is AlarmState.ALARM
     made.run()
     assert made.truth.switch is None
+
+
+@pytest.mark.parametrize(
+    "found",
+    [Suspension(), Suspension(scale_in=True), Suspension(scale_out=True, scheduled=True), WHOLE],
+    ids=["nothing suspended", "scaling in suspended", "all but scaling in suspended", "all suspended"],
+)
+@pytest.mark.parametrize("bad", [False, True], ids=["on", "and back"])
+def test_auto_scaling_is_given_back_as_it_was_found(found: Suspension, bad: bool) -> None:
+    truth = calm(bad=bad, rate=1.0)
+    truth.fleet()
+    truth.parts["m3"].scaling = found
+    made = World(truth, Trouble(), waves=())
+    assert made.run().phase is (Phase.ROLLED_BACK if bad else Phase.SUCCEEDED)
+    assert truth.parts["m3"].scaling == found
+    assert not truth.wrong
+
+
+def test_auto_scaling_that_is_changed_between_the_note_and_the_act_is_given_back_as_the_act_found_it() -> None:
+    made = world(waves=(Amount(100, percent=True),))
+    part = made.truth.parts["m3"]
+    made.run(stop=lambda: any(n.component == "m3" for n in made.record.scaling) and not made.running)
+    assert part.scaling == Suspension()
+    part.scaling = Suspension(scale_out=True)
+    assert made.run().phase is Phase.SUCCEEDED
+    assert part.scaling == Suspension(scale_out=True)
+
+
+def test_what_a_person_resumes_meanwhile_stays_resumed() -> None:
+    made = world(waves=(Amount(100, percent=True),))
+    part = made.truth.parts["m3"]
+    part.scaling = Suspension(scale_in=True, scheduled=True)
+    made.run(stop=lambda: part.flight is not None and not made.running)
+    part.scaling = Suspension(scale_in=True, scale_out=True)
+    assert made.run().phase is Phase.SUCCEEDED
+    assert part.scaling == Suspension(scale_in=True)
 
 
 # ------------------------------------------------------------------------------------------------- drift, stuck, human
@@ -174,7 +212,7 @@ def test_a_component_that_does_not_give_way_holds_and_then_stops_the_rollout() -
     record = made.run()
     assert record.phase is Phase.STOPPED
     assert "y1 on e3 does not give way" in record.cause
-    assert made.truth.parts["y1"].suspended is False
+    assert made.truth.parts["y1"].scaling == Suspension(scale_in=True)
 
 
 def test_a_component_that_was_only_planned_and_is_gone_is_left_out() -> None:

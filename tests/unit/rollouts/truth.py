@@ -21,6 +21,7 @@ from pointsman.rollouts.observations import (
     ScalingView,
     Seen,
     Status,
+    Suspension,
 )
 from pointsman.rollouts.specs import Compute, Spec
 from tests.unit.rollouts.build import BIG_BOX, NEW, OLD, ONE_GPU, SMALL_BOX
@@ -63,10 +64,15 @@ class Part:
     flight: Flight | None = None
     taken_back: bool = False
     gone: bool = False
-    suspended: bool | None = None
+    scaling: Suspension | None = None
 
     def __post_init__(self) -> None:
         self.current = self.copies
+
+    @property
+    def moves_itself(self) -> bool:
+        """Whether auto scaling may change its copies."""
+        return self.scaling is not None and not self.scaling.whole
 
 
 class Refused(Exception):
@@ -102,9 +108,9 @@ class Truth:
         for part in (
             Part("m1", "e1", 4),
             Part("m2", "e1", 1),
-            Part("m3", "e2", 3, suspended=False),
+            Part("m3", "e2", 3, scaling=Suspension()),
             Part("m4", "e3", 2),
-            Part("y1", "e3", 2, suspended=False),
+            Part("y1", "e3", 2, scaling=Suspension(scale_in=True)),
         ):
             self.parts[part.name] = part
 
@@ -114,8 +120,9 @@ class Truth:
         for part in self.parts.values():
             if part.flight is not None:
                 self._fly(part, part.flight)
-            elif part.suspended is False and part.busy_until <= self.now and self.luck.random() < 0.002 * seconds:
-                part.copies = part.current = max(2, min(4, part.copies + self.luck.choice((-1, 1))))
+            elif part.moves_itself and part.busy_until <= self.now and self.luck.random() < 0.002 * seconds:
+                fewer = -1 if part.scaling == Suspension() else 1
+                part.copies = part.current = max(2, min(4, part.copies + self.luck.choice((fewer, 1))))
                 part.busy_until, part.modified = self.now + 30, self.now
         serving_new = any(p.spec == NEW and not p.gone for p in self.parts.values())
         chance = (0.0005 if self.flaps else self.rate) * seconds
@@ -154,7 +161,7 @@ class Truth:
             self.wrong.append(f"S12 the way back of {name} lists alarms")
         if part.copies < 2:
             self.wrong.append(f"S6 {name} has one copy, and is rolled")
-        if part.suspended is False:
+        if part.moves_itself:
             self.wrong.append(f"scaling: {name} is rolled while auto scaling may move it")
         dies = self.luck.random() < self.dies
         ends = self.now + self.luck.uniform(60, 400)
@@ -168,7 +175,7 @@ class Truth:
     def set_copies(self, name: str, copies: int) -> None:
         """UpdateInferenceComponentRuntimeConfig."""
         part = self._part(name)
-        if part.suspended is False and copies < part.copies:
+        if part.moves_itself and copies < part.copies:
             self.wrong.append(f"scaling: {name} is lowered while auto scaling would raise it again")
         part.copies = part.current = copies
         part.busy_until, part.modified = self.now + 20, self.now
@@ -199,9 +206,7 @@ class Truth:
         rows = tuple(at for at in self.alarmed if at + HISTORY_LAG <= self.now)
         state = AlarmState.ALARM if self.now < self.alarm_until else AlarmState.OK
         alarm = AlarmView("fleet-errors", state, entered=rows, samples=samples, problem=self.problem)
-        scaling = {
-            p.name: ScalingView(2, 4, suspended=p.suspended) for p in self.parts.values() if p.suspended is not None
-        }
+        scaling = {p.name: ScalingView(2, 4, p.scaling) for p in self.parts.values() if p.scaling is not None}
         return Observations(
             began=self.now,
             components=views,

@@ -20,7 +20,7 @@ from pointsman.rollouts.decision import (
     SuspendScaling,
     replay,
 )
-from pointsman.rollouts.observations import AlarmState, LockView, Observations
+from pointsman.rollouts.observations import WHOLE, AlarmState, LockView, Observations
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import Direction, HoldKind, RolloutRecord, State
 from pointsman.rollouts.request import Amount, Yielding
@@ -77,7 +77,7 @@ class World:
         self.first = RolloutRecord(self.request.rollout)
         self.record = self.first
         self.wake: float | None = truth.now
-        self.before = {name: (part.copies, part.suspended) for name, part in truth.parts.items()}
+        self.before = {name: (part.copies, part.scaling) for name, part in truth.parts.items()}
         self.commit(self.first, start(self.request, By(HUMAN, truth.now)))
         self.running: list[tuple[float, Iterator[None]]] = []
 
@@ -169,7 +169,8 @@ class World:
                 truth.set_copies(act.component, act.copies)
             elif isinstance(act, SuspendScaling | ResumeScaling):
                 part = truth.parts[act.component]
-                part.suspended = None if part.suspended is None else isinstance(act, SuspendScaling)
+                wanted = WHOLE if isinstance(act, SuspendScaling) else act.suspension
+                part.scaling = None if part.scaling is None else wanted
             elif isinstance(act, CreateSwitch):
                 truth.switch = truth.switch or AlarmState.OK
             elif isinstance(act, FireSwitch):

@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pointsman.aws.faults import Translated
-from pointsman.rollouts.observations import ScalingView
+from pointsman.rollouts.observations import WHOLE, ScalingView, Suspension
 
 DIMENSION = "sagemaker:inference-component:DesiredCopyCount"
 ASKED = 50  # targets that one call names
-KINDS = ("DynamicScalingInSuspended", "DynamicScalingOutSuspended", "ScheduledScalingSuspended")
+KINDS = {
+    "DynamicScalingInSuspended": "scale_in",
+    "DynamicScalingOutSuspended": "scale_out",
+    "ScheduledScalingSuspended": "scheduled",
+}
 GONE = ("ValidationException", "ObjectNotFoundException")  # a target is changed that is not registered
 
 
@@ -20,7 +24,7 @@ class ApplicationAutoScaling:
         self._autoscaling = autoscaling
 
     def describe(self, components: Sequence[str]) -> Mapping[str, ScalingView]:
-        """The targets that these components have; suspended is one that moves nothing in any way."""
+        """The targets that these components have."""
         found: dict[str, ScalingView] = {}
         names = list(dict.fromkeys(components))
         for start in range(0, len(names), ASKED):
@@ -34,8 +38,8 @@ class ApplicationAutoScaling:
                     page = self._autoscaling.describe_scalable_targets(**request)
                 for target in page["ScalableTargets"]:
                     state = target.get("SuspendedState", {})
-                    suspended = all(state.get(kind, False) for kind in KINDS)
-                    view = ScalingView(target["MinCapacity"], target["MaxCapacity"], suspended=suspended)
+                    suspension = Suspension(**{field: bool(state.get(kind)) for kind, field in KINDS.items()})
+                    view = ScalingView(target["MinCapacity"], target["MaxCapacity"], suspension)
                     found[target["ResourceId"].partition("/")[2]] = view
                 if not page.get("NextToken"):
                     break
@@ -44,19 +48,19 @@ class ApplicationAutoScaling:
 
     def suspend(self, component: str) -> None:
         """Let the target move nothing. Raises `Gone` when there is no target."""
-        self._set(component, suspended=True)
+        self._set(component, WHOLE)
 
-    def restore(self, component: str) -> None:
-        """Let the target move copies again. Raises `Gone` when there is no target."""
-        self._set(component, suspended=False)
+    def restore(self, component: str, suspension: Suspension) -> None:
+        """Keep the target from this only. Raises `Gone` when there is no target."""
+        self._set(component, suspension)
 
-    def _set(self, component: str, *, suspended: bool) -> None:
+    def _set(self, component: str, suspension: Suspension) -> None:
         with Translated(*GONE):
             self._autoscaling.register_scalable_target(
                 ServiceNamespace="sagemaker",
                 ScalableDimension=DIMENSION,
                 ResourceId=_resource(component),
-                SuspendedState=dict.fromkeys(KINDS, suspended),
+                SuspendedState={kind: getattr(suspension, field) for kind, field in KINDS.items()},
             )
 
 

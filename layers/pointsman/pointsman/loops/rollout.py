@@ -187,7 +187,7 @@ class RolloutLoop:
             elif isinstance(act, SuspendScaling):
                 self.scaling.suspend(act.component)
             else:
-                self.scaling.restore(act.component)
+                self.scaling.restore(act.component, act.suspension)
         elif isinstance(act, FireSwitch):
             self.switch.fire(act.alarm)
         elif isinstance(act, CreateSwitch):

@@ -7,6 +7,7 @@ read, and only then carries out the acts. Each act names an intent that the reco
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
+from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice, Said
 from pointsman.rollouts.record import Attempt, ComponentRecord, HoldKind, Phase, RolloutRecord, Step
@@ -47,9 +48,10 @@ class SuspendScaling:
 
 @dataclass(frozen=True, slots=True)
 class ResumeScaling:
-    """Resume a component's auto-scaling target."""
+    """Resume a component's auto-scaling target, but for what was suspended of it before."""
 
     component: str
+    suspension: Suspension
     not_after: float
 
 

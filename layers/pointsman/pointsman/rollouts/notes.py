@@ -10,7 +10,7 @@ from typing import TypeVar
 from pointsman.rollouts.batches import copies_of
 from pointsman.rollouts.decision import ResumeScaling, SetCopies, SuspendScaling
 from pointsman.rollouts.draft import ASK_AGAIN, LEASE, PATIENCE, Draft
-from pointsman.rollouts.observations import Absent, ComponentView, Status
+from pointsman.rollouts.observations import WHOLE, Absent, ComponentView, Status
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import CopyNote, NoteState, ScalingNote
 
@@ -41,12 +41,12 @@ def scaling_suspended(draft: Draft, component: str, endpoint: str) -> bool:
     if view is None:
         return True
     note = next((n for n in draft.record.scaling if n.component == component), None)
-    if view.suspended and (note is None or note.state in {NoteState.LOWERED, NoteState.RESTORED}):
+    if view.suspension.whole and (note is None or note.state in {NoteState.LOWERED, NoteState.RESTORED}):
         return True
     if note is not None and note.state is NoteState.LOWERED:  # someone resumed it: suspend it again
-        put_scaling(draft, replace(note, state=NoteState.NOTED, since=draft.now, asked_at=None))
+        put_scaling(draft, replace(note, state=NoteState.NOTED, since=draft.now))
     elif note is None or (note.state is NoteState.RESTORED and _settled(draft, note)):
-        put_scaling(draft, ScalingNote(component, endpoint, since=draft.now))
+        put_scaling(draft, ScalingNote(component, endpoint, view.suspension, since=draft.now))
         draft.say(Reason.GAVE_WAY, f"Auto scaling of {component} is suspended for a time.", component)
     return False
 
@@ -140,13 +140,20 @@ def _advance_copies(draft: Draft, note: CopyNote, *, known: bool, forward: bool)
 
 
 def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
+    view = draft.seen.scaling.get(note.component)
+    if note.state is NoteState.LOWERED and view is not None:  # what somebody resumes meanwhile is not suspended after
+        noted = note.noted.lifted(view.suspension)
+        if noted != note.noted:
+            put_scaling(draft, replace(note, noted=noted))
+        return
     if note.state in OVER or note.state is NoteState.LOWERED:
         return
-    view = draft.seen.scaling.get(note.component)
     back = note.state is NoteState.RESTORING
-    if view is None and back:
+    if view is not None and note.state is NoteState.NOTED and note.asked_at is None and view.suspension != note.noted:
+        put_scaling(draft, replace(note, noted=view.suspension))  # noted anew, before the act
+    elif view is None and back:
         put_scaling(draft, replace(note, state=NoteState.RESTORED, since=draft.now))  # the target itself is gone
-    elif view is not None and note.asked_at is not None and view.suspended is not back:
+    elif view is not None and note.asked_at is not None and view.suspension == (note.noted if back else WHOLE):
         put_scaling(draft, replace(note, state=NoteState.RESTORED if back else NoteState.LOWERED, since=draft.now))
     elif back and draft.now > note.since + PATIENCE:
         put_scaling(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))
@@ -156,7 +163,8 @@ def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
         state = NoteState.RESTORING if back else NoteState.LOWERING
         put_scaling(draft, replace(note, state=state, asked_at=draft.now))
         until = draft.now + LEASE
-        draft.act(ResumeScaling(note.component, until) if back else SuspendScaling(note.component, until))
+        resume, suspend = ResumeScaling(note.component, note.noted, until), SuspendScaling(note.component, until)
+        draft.act(resume if back else suspend)
 
 
 def _may_ask(draft: Draft, asked_at: float | None) -> bool:

@@ -125,12 +125,39 @@ class AlarmView:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspension:
+    """What an auto-scaling target is kept from doing."""
+
+    scale_in: bool = False
+    scale_out: bool = False
+    scheduled: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it moves nothing in any way."""
+        return self.scale_in and self.scale_out and self.scheduled
+
+    def lifted(self, now: "Suspension") -> "Suspension":
+        """This, less what somebody has resumed since.
+
+        >>> Suspension(scale_in=True, scale_out=True).lifted(Suspension(scale_in=True, scheduled=True))
+        Suspension(scale_in=True, scale_out=False, scheduled=False)
+        """
+        return Suspension(
+            self.scale_in and now.scale_in, self.scale_out and now.scale_out, self.scheduled and now.scheduled
+        )
+
+
+NOTHING, WHOLE = Suspension(), Suspension(scale_in=True, scale_out=True, scheduled=True)
+
+
+@dataclass(frozen=True, slots=True)
 class ScalingView:
     """The auto-scaling target of a component's copies."""
 
     least: int
     most: int
-    suspended: bool
+    suspension: Suspension = Suspension()
 
 
 @dataclass(frozen=True, slots=True)

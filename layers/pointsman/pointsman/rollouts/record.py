@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
 from pointsman.rollouts.batches import Batch
+from pointsman.rollouts.observations import NOTHING, Suspension
 from pointsman.rollouts.specs import Spec
 
 SCHEMA = 1
@@ -205,10 +206,14 @@ class CopyNote:
 
 @dataclass(frozen=True, slots=True)
 class ScalingNote:
-    """An auto-scaling target that is suspended for a component's time; LOWERED stands for suspended."""
+    """An auto-scaling target that is suspended for a component's time; LOWERED stands for suspended.
+
+    `noted` is what was suspended of it before, and will be after.
+    """
 
     component: str
     endpoint: str
+    noted: Suspension = NOTHING  # an older note has none: all of it is resumed
     state: NoteState = NoteState.NOTED
     since: float = 0.0
     asked_at: float | None = None
