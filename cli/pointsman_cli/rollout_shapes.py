@@ -35,7 +35,13 @@ def plan_shape(plan: Plan) -> Shape:
             {"component": g.component, "endpoint": g.endpoint, "before": g.before, "after": g.after} for g in plan.gives
         ],
         "alarms": [
-            {"alarm": w.alarm, "components": list(w.components), "min_samples": w.min_samples} for w in plan.watches
+            {
+                "alarm": w.alarm,
+                "components": list(w.components),
+                "min_samples": w.min_samples,
+                "traffic": [str(metric) for metric in w.traffic],
+            }
+            for w in plan.watches
         ],
         "seconds": _round(plan.duration),
         "checks": [_finding(finding) for finding in plan.findings],

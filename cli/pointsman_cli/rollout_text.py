@@ -42,6 +42,9 @@ def plan(out: Console, made: Plan) -> None:
     alarms = counted(len(made.watches), "alarm")
     bakes = f"bakes {hours(made.request.bake)} after a wave, {hours(made.request.final_bake)} at the end"
     out.print(f"guards      {alarms}; {bakes}")
+    for guard in made.request.guards:
+        least = counted(guard.min_samples, "minute" if guard.counted else "sample")
+        out.print(f"            {guard.alarm}: at least {least} of {guard.counted or 'its own metric'}", markup=False)
     out.print(f"duration    about {hours(made.duration)}")
     findings(out, made.findings)
     verdict = "it would be refused, nothing would change" if made.refused else "it may start"

@@ -179,7 +179,7 @@ def test_samples_are_minutes_in_which_a_named_metric_is_above_zero(ports: Rollou
 
     assert minutes(served) == [0, 3]
     assert minutes(served, other) == [0, 2, 3]
-    assert minutes(Metric("Search", "Served")) == []
+    assert minutes(Metric("Search", "Served", (("Model", "llm"),))) == []
 
 
 def test_an_alarm_s_settings_are_the_same_at_each_read(ports: RolloutPorts) -> None:

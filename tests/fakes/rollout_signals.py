@@ -7,6 +7,7 @@ from pointsman.ports import Clock
 from pointsman.rollout_ports import AlarmQuery, Life
 from pointsman.rollouts.observations import AlarmState, AlarmView
 from pointsman.rollouts.reasons import Notice
+from pointsman.rollouts.request import Metric
 from tests.fakes.faults import Faulty, can_fail
 
 
@@ -28,6 +29,7 @@ class FakeSignals(Faulty):
         super().__init__()
         self.clock = clock
         self.bells: dict[str, Bell] = {}
+        self.published: list[tuple[Metric, float, float]] = []
 
     def add(self, alarm: str) -> None:
         self.bells[alarm] = Bell(self.clock.now())
@@ -37,6 +39,9 @@ class FakeSignals(Faulty):
         if state is AlarmState.ALARM and bell.state is not state:
             bell.entered.append(self.clock.now())
         bell.state = state
+
+    def publish(self, metric: Metric, value: float) -> None:
+        self.published.append((metric, self.clock.now(), value))
 
     def firing(self, alarm: str) -> bool:
         return alarm in self.bells and self.bells[alarm].state is AlarmState.ALARM
@@ -49,12 +54,16 @@ class FakeSignals(Faulty):
         bell, since = self.bells[query.alarm], query.since
         if since is None:
             return AlarmView(query.alarm, bell.state, settings=bell.settings)
+        entered = tuple(at for at in bell.entered if at >= since)
+        if query.traffic:
+            minutes = {at // 60 * 60 for of, at, value in self.published if of in query.traffic and value > 0}
+            traffic = tuple(sorted(at for at in minutes if since <= at <= now))
+            return AlarmView(query.alarm, bell.state, entered=entered, samples=traffic, settings=bell.settings)
         samples = []
         at = bell.made + (max(since, bell.made) - bell.made) // 60 * 60
         while bell.sampled and at <= now:
             samples += [at] if at >= since else []
             at += 60
-        entered = tuple(at for at in bell.entered if at >= since)
         return AlarmView(query.alarm, bell.state, entered=entered, samples=tuple(samples), settings=bell.settings)
 
     @can_fail

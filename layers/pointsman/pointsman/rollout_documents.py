@@ -16,11 +16,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from pointsman.documents import Duration, InvalidDocument, Path, Problem
 from pointsman.rollouts.request import (
+    INVOCATIONS,
     AlarmWaiver,
     Amount,
     Capacity,
     Freeze,
     Guard,
+    Metric,
     NoTraffic,
     OnFailure,
     Request,
@@ -81,6 +83,7 @@ Moment = Annotated[float, BeforeValidator(moment), WithJsonSchema({"type": "stri
 Sentence = Annotated[str, Field(min_length=1, max_length=500)]
 Resource = Annotated[str, Field(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")]
 Prefix = Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9-]{0,62}$")]
+MetricPart = Annotated[str, Field(min_length=1, max_length=255)]
 AlarmName = Annotated[str, Field(min_length=1, max_length=255)]
 
 
@@ -115,13 +118,22 @@ class ChangeDocument(_Document):
     compute: ComputeDocument | None = None
 
 
+class MetricDocument(_Document):
+    """A metric that shows traffic; `{component}` and `{endpoint}` in a dimension's value are each component's own."""
+
+    namespace: Annotated[str, Field(pattern=r"^[^:]", max_length=255)]
+    name: MetricPart
+    dimensions: Annotated[dict[MetricPart, MetricPart], Field(max_length=30)] = {}
+    stat: Literal["Sum", "SampleCount", "Average", "Minimum", "Maximum"] = "Sum"
+
+
 class GuardDocument(_Document):
     """An alarm that watches; `{component}` or `{endpoint}` in its name makes it one alarm for each of them."""
 
     alarm: AlarmName
     native: bool = False
     min_samples: Annotated[int, Field(ge=0, le=1000)] = 1
-    traffic: Literal["alarm", "invocations"] = "alarm"
+    traffic: Literal["alarm", "invocations"] | MetricDocument = "alarm"
 
 
 class WaiverDocument(_Document):
@@ -254,7 +266,7 @@ def _known(path: Path) -> list[str]:
     models: dict[object, type[BaseModel]] = {
         "targets": TargetDocument, "change": ChangeDocument, "compute": ComputeDocument, "guards": GuardDocument,
         "waive_alarms": WaiverDocument, "yielding": YieldingDocument, "freezes": FreezeDocument,
-        "no_traffic": ExtendDocument,
+        "no_traffic": ExtendDocument, "traffic": MetricDocument,
     }  # fmt: skip
     model = next((models[part] for part in reversed(path[:-1]) if part in models), RequestDocument)
     return [field.alias or name for name, field in model.model_fields.items()]
@@ -338,7 +350,7 @@ def _request(document: RequestDocument) -> Request:
         bake=document.bake,
         final_bake=document.final_bake,
         guards=tuple(
-            Guard(g) if isinstance(g, str) else Guard(g.alarm, g.native, g.min_samples, g.traffic == "invocations")
+            Guard(g) if isinstance(g, str) else Guard(g.alarm, g.native, g.min_samples, _counted(g.traffic))
             for g in document.guards
         ),
         waived=tuple(AlarmWaiver(w.alarm, w.reason, w.person, w.until) for w in document.waive_alarms),
@@ -357,3 +369,9 @@ def _request(document: RequestDocument) -> Request:
         approvals=tuple(document.approvals),
         start_up=document.start_up,
     )
+
+
+def _counted(traffic: str | MetricDocument) -> Metric | None:
+    if isinstance(traffic, MetricDocument):
+        return Metric(traffic.namespace, traffic.name, tuple(sorted(traffic.dimensions.items())), traffic.stat)
+    return INVOCATIONS if traffic == "invocations" else None

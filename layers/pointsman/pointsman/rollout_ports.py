@@ -22,7 +22,7 @@ from pointsman.rollouts.observations import (
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice
 from pointsman.rollouts.record import Phase, RolloutRecord
-from pointsman.rollouts.request import Request
+from pointsman.rollouts.request import Metric, Request
 from pointsman.rollouts.specs import Compute
 
 LONGEST_ID = 60  # characters of a rollout's id: its executions' names add the generation, and hold 80
@@ -92,12 +92,12 @@ class Shapes(Protocol):
 class AlarmQuery:
     """An alarm to be read: its moves and samples since then.
 
-    Where `traffic` names components, the samples are minutes in which one of them was invoked, and not the alarm's own.
+    Where `traffic` names metrics, the samples are the minutes in which one of them is above zero, not the alarm's own.
     """
 
     alarm: str
     since: float | None = None  # None: its state only
-    traffic: tuple[str, ...] = ()
+    traffic: tuple[Metric, ...] = ()
 
 
 class Gauges(Protocol):

@@ -64,6 +64,15 @@ def test_plan_tells_a_person_waves_capacity_and_the_verdict(command: RolloutComm
         assert said in text
 
 
+def test_plan_says_what_each_guard_counts(command: RolloutCommand, file: Path) -> None:
+    counted = "traffic: {namespace: Search, name: Served, dimensions: {Model: '{component}'}}"
+    file.write_text(REQUEST.replace(f"[{ALARM}]", f"[{{alarm: {ALARM}, min_samples: 5, {counted}}}]"))
+    text = command.run("rollout", "plan", str(file)).stdout
+    assert f"{ALARM}: at least 5 minutes of Search/Served (Model={{component}}), Sum" in text
+    (told_of,) = told(command, "plan", str(file))["alarms"]
+    assert told_of["traffic"] == ["Search/Served (Model=m1), Sum", "Search/Served (Model=m2), Sum"]
+
+
 def test_plan_of_what_would_be_refused_exits_with_1_and_says_what_to_do(command: RolloutCommand, file: Path) -> None:
     file.write_text(REQUEST.replace("prefix: m", "component: nobody"))
     result = command.run("rollout", "plan", str(file))

@@ -6,7 +6,7 @@ import pytest
 
 from pointsman.documents import InvalidDocument
 from pointsman.rollout_documents import LARGEST, parse_request, request_schema
-from pointsman.rollouts.request import Amount, Capacity, NoTraffic, Target
+from pointsman.rollouts.request import INVOCATIONS, Amount, Capacity, Metric, NoTraffic, Target
 
 LEAST: dict[str, Any] = {
     "version": 1,
@@ -29,7 +29,14 @@ FULL: dict[str, Any] = {
     "wait": "2m",
     "bake": "15m",
     "final_bake": "1h",
-    "guards": ["fleet-latency", {"alarm": "{component}-5xx", "min_samples": 5, "traffic": "invocations"}],
+    "guards": [
+        "fleet-latency",
+        {"alarm": "{component}-5xx", "min_samples": 5, "traffic": "invocations"},
+        {
+            "alarm": "{endpoint}-slow",
+            "traffic": {"namespace": "Search", "name": "Served", "dimensions": {"Model": "{component}", "At": "live"}},
+        },
+    ],
     "waive_alarms": [
         {"alarm": "fleet-latency", "reason": "being mended", "person": "maria", "until": "2026-12-24T18:00:00Z"},
     ],
@@ -63,9 +70,10 @@ def test_a_full_request_says_all_that_it_says() -> None:
     assert dict(request.change.environment) == {"REVISION": "2", "OLD_FLAG": None}
     assert request.change.compute is not None
     assert (request.no_traffic, request.extend, request.capacity) == (NoTraffic.EXTEND, 7200.0, Capacity.TRY)
-    assert [(g.alarm, g.own, g.min_samples, g.traffic) for g in request.guards] == [
-        ("fleet-latency", False, 1, False),
-        ("{component}-5xx", True, 5, True),
+    assert [(g.alarm, g.own, g.min_samples, g.counted) for g in request.guards] == [
+        ("fleet-latency", False, 1, None),
+        ("{component}-5xx", True, 5, INVOCATIONS),
+        ("{endpoint}-slow", True, 1, Metric("Search", "Served", (("At", "live"), ("Model", "{component}")), "Sum")),
     ]
     assert request.freezes[0].until - request.freezes[0].since == 59 * 3600
 
@@ -97,6 +105,12 @@ MISTAKES = [
      "freezes.0.until", "before it begins"),
     ("an approval of a wave that is none", {"approvals": [4]}, "approvals.0", "only 3 waves"),
     ("what is not built", {"calendar": "holidays"}, "calendar", "not built yet"),
+    ("a metric without its namespace", {"guards": [{"alarm": "a", "traffic": {"name": "Served"}}]},
+     "guards.0.traffic.namespace", "is missing"),
+    ("a metric's key that nobody knows", {"guards": [{"alarm": "a", "traffic": {"namespace": "S", "nam": "Served"}}]},
+     "guards.0.traffic.nam", "did you mean `name`?"),
+    ("a statistic that counts nothing", {"guards": [{"alarm": "a", "traffic": {"namespace": "S", "name": "Served",
+     "stat": "p99"}}]}, "guards.0.traffic.stat", "Sum"),
     ("what is not built of a guard", {"guards": [{"alarm": "a", "metric": "x"}]}, "guards.0.metric", "not built yet"),
     ("copies, which a rollout never sends", {"change": {"model": "x", "copies": 3}}, "change.copies", "not built yet"),
     ("a request of 300 KB", {"targets": [{"component": f"c{n:060d}"} for n in range(4000)]}, "", "bytes"),

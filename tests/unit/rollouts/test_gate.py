@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pointsman.rollouts.gate import LAG, Judgement, Verdict, Watch, Why, Window, judge, least_bake, worst
 from pointsman.rollouts.observations import AlarmState, AlarmView
+from pointsman.rollouts.request import Metric
 from tests.unit.rollouts.build import NOW, alarm
 
 SETTLED = NOW - 600
@@ -45,6 +46,12 @@ def test_one_alarm(view: AlarmView | None, watch: dict[str, object], verdict: Ve
     judgement = one(view, **watch)
     assert (judgement.verdict, judgement.why) == (verdict, why)
     assert "a" in judgement.sentence
+
+
+def test_a_gate_that_saw_no_traffic_names_what_it_counted() -> None:
+    judgement = one(alarm("a"), traffic=(Metric("Search", "Served"),))
+    assert judgement.why is Why.NO_TRAFFIC
+    assert "0 of the 1 samples of Search/Served that it needs" in judgement.sentence
 
 
 def test_nothing_passes_before_it_settled() -> None:

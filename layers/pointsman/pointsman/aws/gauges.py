@@ -11,6 +11,7 @@ from pointsman.aws.alarms import TYPES, states
 from pointsman.aws.faults import Translated
 from pointsman.rollout_ports import AlarmQuery
 from pointsman.rollouts.observations import AlarmState, AlarmView
+from pointsman.rollouts.request import Metric
 
 PAGE = 100  # alarms that one call names, and items of one page
 QUERIES = 500  # that one GetMetricData takes
@@ -85,31 +86,37 @@ class CloudWatchGauges:
         now: float,
     ) -> None:
         """Give each alarm the times of its samples."""
-        by_since: dict[float, list[tuple[str, dict[str, Any]]]] = {}
+        by_since: dict[float, list[tuple[AlarmQuery, dict[str, Any]]]] = {}
         for name, alarm in found.items():
             query = asked[name]
             if query.since is None:
                 continue
             if not query.traffic and alarm.get("Metrics"):
-                self._add(views, name, alarm["Metrics"], query.since, now)
+                self._add(views, query, alarm["Metrics"], query.since, now)
                 continue
-            lines = [_traffic(component) for component in query.traffic] or list(_own(alarm))
-            by_since.setdefault(query.since, []).extend((name, line) for line in lines)
+            lines = [_traffic(metric) for metric in query.traffic] or list(_own(alarm))
+            by_since.setdefault(query.since, []).extend((query, line) for line in lines)
         for since, wanted in by_since.items():
             for start in range(0, len(wanted), QUERIES):
                 some = wanted[start : start + QUERIES]
                 metrics = [{"Id": f"m{n}", "MetricStat": line} for n, (_, line) in enumerate(some)]
-                names = {f"m{n}": name for n, (name, _) in enumerate(some)}
-                self._samples(views, names, metrics, since, now)
+                self._samples(views, {f"m{n}": query for n, (query, _) in enumerate(some)}, metrics, since, now)
 
-    def _add(self, views: dict[str, AlarmView], name: str, metrics: list[Any], since: float, now: float) -> None:
+    def _add(
+        self, views: dict[str, AlarmView], query: AlarmQuery, metrics: list[Any], since: float, now: float
+    ) -> None:
         """The samples of an alarm on a metric that is calculated."""
         kept = [{k: v for k, v in line.items() if v is not None} for line in metrics]
         returned = [line["Id"] for line in kept if line.get("ReturnData", True)]
-        self._samples(views, dict.fromkeys(returned, name), kept, since, now)
+        self._samples(views, dict.fromkeys(returned, query), kept, since, now)
 
     def _samples(
-        self, views: dict[str, AlarmView], names: Mapping[str, str], metrics: list[Any], since: float, now: float
+        self,
+        views: dict[str, AlarmView],
+        queries: Mapping[str, AlarmQuery],
+        metrics: list[Any],
+        since: float,
+        now: float,
     ) -> None:
         if since >= now:  # the window has just begun; CloudWatch refuses one without a length
             return
@@ -121,16 +128,17 @@ class CloudWatchGauges:
         }
         for page in self._pages(self._cloudwatch.get_metric_data, request):
             for result in page["MetricDataResults"]:
-                name = names.get(result["Id"])
-                if name is None:
+                query = queries.get(result["Id"])
+                if query is None:
                     continue
-                counted = {at.timestamp() for at in result["Timestamps"]}
-                view = views[name]
+                points = zip(result["Timestamps"], result["Values"], strict=True)
+                counted = {at.timestamp() for at, value in points if value > 0 or not query.traffic}
+                view = views[query.alarm]
                 problem = view.problem
                 if result.get("StatusCode") not in (None, "Complete") and not page.get("NextToken"):
                     problem = problem or f"its samples could be read in part only ({result['StatusCode']})"
                 samples = tuple(sorted(counted | set(view.samples)))
-                views[name] = replace(view, samples=samples, problem=problem)
+                views[query.alarm] = replace(view, samples=samples, problem=problem)
 
     def _pages(self, operation: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         token: dict[str, str] = {}
@@ -177,7 +185,7 @@ def _own(alarm: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     }
 
 
-def _traffic(component: str) -> dict[str, Any]:
-    dimensions = [{"Name": "InferenceComponentName", "Value": component}]
-    metric = {"Namespace": "AWS/SageMaker", "MetricName": "Invocations", "Dimensions": dimensions}
-    return {"Metric": metric, "Period": MINUTE, "Stat": "SampleCount"}  # no datapoint, no call
+def _traffic(metric: Metric) -> dict[str, Any]:
+    dimensions = [{"Name": name, "Value": value} for name, value in metric.dimensions]
+    named = {"Namespace": metric.namespace, "MetricName": metric.name, "Dimensions": dimensions}
+    return {"Metric": named, "Period": MINUTE, "Stat": metric.stat}

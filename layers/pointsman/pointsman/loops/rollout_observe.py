@@ -167,8 +167,8 @@ class RolloutObserver:
         return self.permissions.reads_alarms(facts.role, [*sorted(alarms), switch_name(request.rollout)])
 
     def _alarms(self, stored: StoredRollout, plan: Plan, now: float, switch: str) -> dict[str, AlarmView]:
-        since, traffic = stored.record.window_from, _traffic(plan)
-        queries = [AlarmQuery(w.alarm, since, traffic.get(w.alarm, ())) for w in plan.watches]
+        since = stored.record.window_from
+        queries = [AlarmQuery(watch.alarm, since, watch.traffic) for watch in plan.watches]
         try:
             return dict(self.gauges.read([*queries, AlarmQuery(switch)], now))
         except Transient:
@@ -209,16 +209,6 @@ def _endpoints(
             if isinstance(view, ComponentView)
         )
         found[name] = EndpointView(name, fact.in_service, fact.pools, fact.most, lives)
-    return found
-
-
-def _traffic(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """For each alarm whose samples are counted on invocations: the components that count."""
-    found: dict[str, tuple[str, ...]] = {}
-    for guard in plan.request.guards:
-        for member in plan.members if guard.traffic else ():
-            name = guard.named(member.name, member.endpoint)
-            found[name] = (*found.get(name, ()), member.name)
     return found
 
 

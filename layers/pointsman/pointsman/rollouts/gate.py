@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from pointsman.rollouts.observations import AlarmState, AlarmView
+from pointsman.rollouts.request import Metric
 
 LAG = 120.0  # how late metrics, and so an alarm's evaluation and its history, may be
 
@@ -37,12 +38,16 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """One alarm that the gate judges, and what the plan knew of it."""
+    """One alarm that the gate judges, and what the plan knew of it; `traffic` is what its samples are counted on.
+
+    Without `traffic` they are those of the alarm's own metric.
+    """
 
     alarm: str
     min_samples: int = 1
     settings: str = ""
     components: tuple[str, ...] = ()  # whose own alarm it is; empty: the fleet's
+    traffic: tuple[Metric, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,8 @@ def _one(watch: Watch, view: AlarmView | None, window: Window) -> Judgement:
         return Judgement(name, Verdict.UNKNOWN, Why.TOO_EARLY, f"Alarm {name} has not had the time to fire.")
     samples = sum(1 for at in view.samples if at >= window.settled)
     if samples < watch.min_samples:
-        text = f"Alarm {name} saw {samples} of the {watch.min_samples} samples that it needs."
+        of = f" of {watch.traffic[0].namespace}/{watch.traffic[0].name}" if watch.traffic else ""
+        text = f"Alarm {name} saw {samples} of the {watch.min_samples} samples{of} that it needs."
         return Judgement(name, Verdict.UNKNOWN, Why.NO_TRAFFIC, text)
     if view.state is not AlarmState.OK:
         return Judgement(name, Verdict.UNKNOWN, Why.NO_DATA, f"Alarm {name} has insufficient data.")

@@ -167,9 +167,11 @@ def _watches(members: Sequence[Member], request: Request, seen: Observations) ->
         for member in members:
             name = guard.named(member.name, member.endpoint)
             view = seen.alarms.get(name)
-            owners = (*watches[name].components, member.name) if name in watches else (member.name,)
-            settings = view.settings if view else ""
-            watches[name] = Watch(name, guard.min_samples, settings, owners if guard.own else ())
+            earlier = watches.get(name, Watch(name))
+            owners = (*earlier.components, member.name) if guard.own else ()
+            counted = (guard.counted.of(member.name, member.endpoint),) if guard.counted else ()
+            traffic = tuple(dict.fromkeys((*earlier.traffic, *counted)))
+            watches[name] = Watch(name, guard.min_samples, view.settings if view else "", owners, traffic)
     return tuple(watches.values())
 
 

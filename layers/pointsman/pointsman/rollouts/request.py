@@ -3,7 +3,7 @@
 `pointsman.rollout_documents` turns the YAML that people write, or an event's body, into these values.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pointsman.rollouts.specs import Change
@@ -76,16 +76,44 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
+class Metric:
+    """A CloudWatch metric; `{component}` and `{endpoint}` in a dimension's value stand for each component's own.
+
+    >>> str(Metric("App", "Requests", (("Model", "{component}"),)).of("llm", "chat"))
+    'App/Requests (Model=llm), Sum'
+    """
+
+    namespace: str
+    name: str
+    dimensions: tuple[tuple[str, str], ...] = ()
+    stat: str = "Sum"
+
+    def of(self, component: str, endpoint: str) -> "Metric":
+        """The metric of one component."""
+        own = tuple((name, _named(value, component, endpoint)) for name, value in self.dimensions)
+        return replace(self, dimensions=own)
+
+    def __str__(self) -> str:
+        """As a message names it."""
+        where = ", ".join(f"{name}={value}" for name, value in self.dimensions)
+        return f"{self.namespace}/{self.name}{f' ({where})' if where else ''}, {self.stat}"
+
+
+INVOCATIONS = Metric("AWS/SageMaker", "Invocations", (("InferenceComponentName", "{component}"),))
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """An alarm that watches; a name with `{component}` or `{endpoint}` is one alarm for each of them.
 
-    A native guard is also listed in SageMaker's own rollback configuration; all are judged by our gate.
+    A native guard is also listed in SageMaker's own rollback configuration; all are judged by our gate. Its samples are
+    those of the alarm's own metric, or the minutes in which `counted` is above zero.
     """
 
     alarm: str
     native: bool = False
     min_samples: int = 1
-    traffic: bool = False  # samples are counted on the component's Invocations, not on the alarm's own metric
+    counted: Metric | None = None
 
     @property
     def own(self) -> bool:
@@ -94,7 +122,7 @@ class Guard:
 
     def named(self, component: str, endpoint: str) -> str:
         """The alarm's name for one component."""
-        return self.alarm.replace("{component}", component).replace("{endpoint}", endpoint)
+        return _named(self.alarm, component, endpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +182,7 @@ class Request:
     approvals: tuple[int, ...] = ()
     start_up: float = 300.0  # what a copy is expected to take from nothing to serving, for the estimate
     retry_of: str = ""
+
+
+def _named(pattern: str, component: str, endpoint: str) -> str:
+    return pattern.replace("{component}", component).replace("{endpoint}", endpoint)
