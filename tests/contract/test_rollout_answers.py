@@ -116,6 +116,8 @@ def test_a_component_with_several_specifications_is_read_and_never_sent() -> Non
     several = {k: v for k, v in described(Specifications=[FULL, FULL]).items() if k != "Specification"}
     view = view_of(several)
     assert view.spec.compute == Compute(1.0, 2.0, 1024.0)
+    assert view.several
+    assert not view_of(described()).several
 
     with pytest.raises(Refused, match="several instance types"):
         SageMakerFleet(Client(), Client(update_inference_component=refuses("x")), Ec2Shapes(None)).update(

@@ -76,6 +76,7 @@ def world() -> Iterator[World]:
             },
             RuntimeConfig={"CopyCount": 1},
         )
+        _mixed(sagemaker)
         aws.run_for(1200)
         sagemaker.update_inference_component_runtime_config(
             InferenceComponentName="idle", DesiredRuntimeConfig={"CopyCount": 0}
@@ -83,6 +84,29 @@ def world() -> Iterator[World]:
         sagemaker.delete_model(ModelName="gone-1")
         aws.run_for(600)
         yield World(aws, deployed)
+
+
+def _mixed(sagemaker: Any) -> None:
+    """An endpoint of two instance types, and a component with a specification for each."""
+    types = ("ml.g5.2xlarge", WIDE)
+    pools = [{"InstanceType": name, "Priority": n} for n, name in enumerate(types, 1)]
+    variant = {"VariantName": "all", "InitialInstanceCount": 1, "InstancePools": pools}
+    sagemaker.create_endpoint_config(
+        EndpointConfigName="mixed",
+        ExecutionRoleArn=f"arn:aws:iam::123456789012:role/{ROLE}",
+        ProductionVariants=[variant],
+    )
+    sagemaker.create_endpoint(EndpointName="mixed", EndpointConfigName="mixed")
+    needs = {"NumberOfAcceleratorDevicesRequired": 1, "MinMemoryRequiredInMb": 1024}
+    sagemaker.create_inference_component(
+        InferenceComponentName="mixed",
+        EndpointName="mixed",
+        VariantName="all",
+        Specifications=[
+            {"ModelName": OLD, "InstanceType": name, "ComputeResourceRequirements": needs} for name in types
+        ],
+        RuntimeConfig={"CopyCount": 1},
+    )
 
 
 def target(name: str) -> list[dict[str, str]]:
@@ -99,6 +123,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("a bake that is too short", {"bake": "2m"}, "bake_too_short", "set `bake` to 240s at least"),
     ("an alarm that is missing", {"guards": ["nobody"]}, "alarm_missing", "create it, or take it out"),
     ("an adapter", {"targets": target("dialect")}, "adapter", "name llm"),
+    ("a specification for each of several types", {"targets": target("mixed")}, "several_specifications", "by hand"),
     ("one copy that may not surge", {"targets": target("solo"), "single_copy": "refuse"}, "single_copy", "scale it"),
     ("no copies", {"targets": target("idle")}, "no_copies", "scale it up first"),
     ("a batch under 5 %", {"targets": target("many"), "batch": 1}, "batch_too_small", "ask for 2 at least"),

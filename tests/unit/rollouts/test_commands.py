@@ -129,6 +129,12 @@ def test_what_was_adopted_counts_as_old_and_is_planned_again_while_its_wave_is_a
     assert adopt(late, PLAN, "m2", there, MARIA).record.component("m2").state is State.SKIPPED
 
 
+def test_what_was_adopted_and_has_several_specifications_by_now_is_left_out() -> None:
+    there = seen(component("m2", endpoint="e2", spec=OTHER, several=True))
+    ahead = adopt(record(Phase.RUNNING, State.DONE_NEW, State.DRIFTED), PLAN, "m2", there, MARIA).record
+    assert ahead.component("m2").state is State.SKIPPED
+
+
 def test_attempts_are_never_so_many_that_their_marks_meet() -> None:
     worn = ComponentRecord("m1", State.STUCK, attempts=tuple(attempt(number=n) for n in range(1, 31)))
     stuck = record(holds=hold(HoldKind.STUCK), components=(worn,))

@@ -249,6 +249,8 @@ BAD: list[tuple[str, dict[str, Any], dict[str, Any], Check, str]] = [
     ("a batch too small", {"batch": Amount(1)}, {"copies": 40}, Check.BATCH_TOO_SMALL, "ask for 2 at least"),
     ("a batch too large", {"batch": Amount(3)}, {"copies": 4}, Check.BATCH_TOO_LARGE, "ask for 2 at most"),
     ("an adapter", {}, {"base": "m0"}, Check.ADAPTER, "adapter of m0"),
+    ("a specification for each of several instance types", {}, {"several": True}, Check.SEVERAL_SPECIFICATIONS,
+     "each of several instance types"),
     ("one copy, refused", {"single_copy": SingleCopy.REFUSE}, {"copies": 1}, Check.SINGLE_COPY, "single_copy: surge"),
     ("no copies", {}, {"copies": 0}, Check.NO_COPIES, "scale it up"),
     ("a busy component", {}, {"status": Status.UPDATING}, Check.BUSY, "wait until it is InService"),
@@ -259,7 +261,7 @@ BAD: list[tuple[str, dict[str, Any], dict[str, Any], Check, str]] = [
      Check.TOO_MANY_ALARMS, "SageMaker takes 9"),
     ("an update of over 8 h", {"wait": 3600.0, "batch": Amount(1)}, {"copies": 16}, Check.TOO_LONG, "after 8 h"),
 ]  # fmt: skip
-OF_THE_COMPONENT = {"copies", "base", "status"}
+OF_THE_COMPONENT = {"copies", "base", "several", "status"}
 
 
 @pytest.mark.parametrize("asked,there,check,said", [b[1:] for b in BAD], ids=[b[0] for b in BAD])

@@ -33,6 +33,7 @@ def view_of(described: Mapping[str, Any]) -> ComponentView:
         failure=described.get("FailureReason", ""),
         mark=policy.get("MaximumExecutionTimeoutInSeconds"),
         base=specification.get("BaseInferenceComponentName") or None,
+        several=bool(several),
     )
 
 

@@ -58,6 +58,12 @@ def check_component(view: ComponentView, request: Request, seen: Observations) -
         text = f"it is an adapter of {view.base}, which has no copies of its own to roll"
         yield _refused(Check.ADAPTER, place, text, f"update the adapter directly, or name {view.base}")
         return
+    if view.several:
+        text = "it has a specification for each of several instance types, and a rollout moves one"
+        yield _refused(
+            Check.SEVERAL_SPECIFICATIONS, place, text, "leave it out, and update its `Specifications` by hand"
+        )
+        return
     if view.status is not Status.IN_SERVICE:
         text = f"it is {view.status.value}, so it would refuse an update"
         cure = "delete it and create it anew" if view.status is Status.FAILED else "wait until it is InService"

@@ -137,7 +137,7 @@ def adopt(record: RolloutRecord, plan: Plan, name: str, seen: Observations, by: 
     again = member.wave > record.wave or (member.wave == record.wave and record.step is not Step.GATED)
     if record.intent is Intent.REVERT:
         state = State.REVERTED
-    elif again and view.spec.digest != member.new.digest and record.phase is Phase.RUNNING:
+    elif again and not view.several and view.spec.digest != member.new.digest and record.phase is Phase.RUNNING:
         state = State.PENDING
     else:
         state = State.SKIPPED

@@ -44,7 +44,8 @@ class Answer(StrEnum):
 class ComponentView:
     """One component as described; `mark` is MaximumExecutionTimeoutInSeconds of its LastDeploymentConfig.
 
-    `base` is the base component of an adapter.
+    `base` is the base component of an adapter; `several` is whether it has a specification for each of several instance
+    types, of which `spec` is the first.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ComponentView:
     failure: str = ""
     mark: int | None = None
     base: str | None = None
+    several: bool = False
     tags: tuple[tuple[str, str], ...] = ()
 
 

@@ -52,6 +52,7 @@ class Check(StrEnum):
     LOCKED = "locked"
     BUSY = "busy"
     ADAPTER = "adapter"
+    SEVERAL_SPECIFICATIONS = "several_specifications"
     SINGLE_COPY = "single_copy"
     NO_COPIES = "no_copies"
     BATCH_TOO_SMALL = "batch_too_small"

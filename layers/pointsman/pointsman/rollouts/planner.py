@@ -36,7 +36,9 @@ def make_plan(request: Request, seen: Observations, now: float) -> Plan:
     for wave, view in zip(numbers, resolved.components, strict=True):
         found = list(check_component(view, request, seen))
         findings += found
-        if not any(f.level is Level.REFUSED for f in found) or (view.desired > 0 and view.base is None):
+        if not any(f.level is Level.REFUSED for f in found) or (
+            view.desired > 0 and view.base is None and not view.several
+        ):
             able.append((wave, view))
     members, needs, gives, shortages = _members(able, request, seen)
     findings += shortages
