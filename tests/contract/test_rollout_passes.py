@@ -1,7 +1,7 @@
 """Whole rollouts by the loop over every adapter: SageMaker and what is around it on the emulator, DynamoDB by moto."""
 
-import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,19 +12,21 @@ from pointsman.aws.rollout_table import DynamoRolloutTable
 from pointsman.loops.rollout import RolloutLoop
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.rollouts.commands import By, start
-from pointsman.rollouts.decision import replay
+from pointsman.rollouts.decision import SubmitUpdate, replay
+from pointsman.rollouts.draft import switch_name
 from pointsman.rollouts.observations import LockView
-from pointsman.rollouts.record import NoteState, Phase, RolloutRecord, Step
+from pointsman.rollouts.record import NoteState, Phase, RolloutRecord, State
 from pointsman.rollouts.request import INVOCATIONS, Amount, Guard, Request, Target, Yielding
 from pointsman.rollouts.specs import Change
 from pointsman_emulator import Emulator, InferenceSettings
 from tests.contract.rollout_worlds import EmulatedPorts
-from tests.contract.tables import create_table
+from tests.contract.tables import create_table, restore
 from tests.emulator.components import component_request, config_request, model_request
 from tests.fakes.rollout_signals import FakeNotices
 from tests.unit.loops.rollout_world import Log
 
 ERRORS = "llm-errors"
+OLDER = Path(__file__).parent / "older"
 
 
 class Account:
@@ -147,27 +149,22 @@ def test_a_version_is_turned_back_though(account: Account) -> None:
     whole(account)
 
 
-def test_a_rollout_that_an_older_release_began_is_finished(account: Account) -> None:
-    account.ask("new")
-    account.run(stop=lambda record: record.step is Step.UPDATING and record.components[0].outstanding)
-    dynamodb = account.clients.dynamodb
-    for sort, body, added in (
-        ("ROLLOUT", "state", ("waivers", "switch_since", "baked")),
-        ("COMPONENT#llm", "body", ("refused", "granted")),
-    ):
-        key = {"pk": {"S": "ROLLOUT#r1"}, "sk": {"S": sort}}
-        stored = json.loads(dynamodb.get_item(TableName="ControlTable", Key=key)["Item"][body]["S"])
-        older = {name: value for name, value in stored.items() if name not in added}
-        dynamodb.update_item(
-            TableName="ControlTable",
-            Key=key,
-            UpdateExpression="SET #schema = :older, #body = :body",
-            ExpressionAttributeNames={"#schema": "schema", "#body": body},
-            ExpressionAttributeValues={":older": {"N": "0"}, ":body": {"S": json.dumps(older)}},
-        )
+def test_a_rollout_that_the_first_release_began_is_finished(account: Account) -> None:
+    restore(account.clients, "ControlTable", OLDER / "rollout_of_schema_1.json")
+    stored = account.table.load("r1")
+    (component,) = stored.record.components
+    assert stored.plan is not None
+    assert (component.state, len(component.attempts)) == (State.UPDATING, 1)
+    assert component.sent_at is not None
+    account.emulator.run(component.sent_at)
+    account.ports.switch.make(switch_name("r1"))
+    new, alarms = stored.plan.member("llm").new, (ERRORS, switch_name("r1"))
+    account.ports.fleet.update(SubmitUpdate("llm", component.attempts[0], new, 60.0, alarms, component.sent_at))
 
     assert account.run() is Phase.SUCCEEDED, account.record.cause
     assert account.ports.fleet.component("llm").spec.model == "new"
+    assert len(account.record.components[0].attempts) == 1
+    whole(account)
 
 
 def test_a_full_endpoint_is_refused_with_its_numbers(account: Account) -> None:

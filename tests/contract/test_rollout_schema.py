@@ -1,28 +1,32 @@
 """Records of rollouts that another release of Pointsman wrote."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pointsman.aws.clients import Clients
 from pointsman.aws.rollout_table import DynamoRolloutTable
-from pointsman.errors import Misconfigured
-from pointsman.rollouts.commands import pause
+from pointsman.errors import Conflict, Misconfigured
+from pointsman.rollouts.commands import pause, start
 from pointsman.rollouts.decision import replay
 from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.record import SCHEMA, NoteState, RolloutRecord, ScalingNote
-from tests.contract.rollout_tables import ANA, frozen
+from tests.contract.rollout_tables import ANA, asked, frozen
+from tests.unit.loops.rollout_world import World
 from tests.unit.rollouts.build import NOW
 
+WANTED = {"version": 1, "rollout": "r1", "targets": [{"prefix": "m"}], "change": {"model": "ranker-v2"}}
 
-def test_a_record_of_an_older_schema_is_loaded_and_goes_on(aws: Clients, table_name: str) -> None:
+
+def test_what_was_added_to_a_record_since_takes_its_default(aws: Clients, table_name: str) -> None:
     table = DynamoRolloutTable(aws.dynamodb, table_name)
     stored = frozen(table)
     older = dict(_state(aws, table_name), forgotten="of no use")
     for added in ("waivers", "baked", "cause"):
         del older[added]
-    _set(aws, table_name, {":state": {"S": json.dumps(older)}, ":schema": {"N": str(SCHEMA - 1)}})
+    _set(aws, table_name, {":state": {"S": json.dumps(older)}, ":schema": {"N": str(SCHEMA)}})
 
     loaded = table.load("r1")
     assert loaded == stored
@@ -31,14 +35,40 @@ def test_a_record_of_an_older_schema_is_loaded_and_goes_on(aws: Clients, table_n
     assert replay(RolloutRecord("r1"), table.journal("r1")) == written.record
 
 
-def test_a_record_of_a_later_schema_is_not_guessed_at(aws: Clients, table_name: str) -> None:
+def test_a_record_of_a_later_release_is_refused_in_one_message_and_left_as_it_is(aws: Clients, table_name: str) -> None:
     table = DynamoRolloutTable(aws.dynamodb, table_name)
-    frozen(table)
-    state = json.dumps(_state(aws, table_name))
+    stored = frozen(table)
+    state = json.dumps({**_state(aws, table_name), "weather": "fine"})
     _set(aws, table_name, {":state": {"S": state}, ":schema": {"N": str(SCHEMA + 1)}})
+    before = aws.dynamodb.scan(TableName=table_name)["Items"]
+    world = World()
+    loop = replace(world.loop, table=table)
+    commands = replace(world.commands, table=table)
 
-    with pytest.raises(Misconfigured, match="later"):
-        table.load("r1")
+    for touch in (
+        lambda: loop.run("r1", 1),
+        lambda: commands.receive({"verb": "pause", "caller": "ana", "rollout": "r1"}),
+        lambda: commands.receive({"verb": "request", "caller": "ana", "request": WANTED}),
+    ):
+        with pytest.raises(Misconfigured, match=r"^rollout r1 was written by a later release .* install that release"):
+            touch()
+    with pytest.raises(Conflict):
+        table.create(stored.request, start(stored.request, ANA))
+    assert aws.dynamodb.scan(TableName=table_name)["Items"] == before
+
+
+def test_a_rollout_in_a_phase_of_a_later_release_keeps_no_other_from_being_woken(aws: Clients, table_name: str) -> None:
+    table = DynamoRolloutTable(aws.dynamodb, table_name)
+    asked(table, "r1")
+    asked(table, "r2")
+    aws.dynamodb.update_item(
+        TableName=table_name,
+        Key={"pk": {"S": "ROLLOUT#r1"}, "sk": {"S": "ROLLOUT"}},
+        UpdateExpression="SET phase = :phase",
+        ExpressionAttributeValues={":phase": {"S": "DANCING"}},
+    )
+
+    assert [line.rollout for line in table.open()] == ["r2"]
 
 
 def test_what_cannot_be_read_is_said(aws: Clients, table_name: str) -> None:

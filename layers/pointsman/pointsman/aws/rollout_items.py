@@ -6,7 +6,7 @@ their own, named by their content, so that they are written before the commit th
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -23,9 +23,6 @@ from pointsman.rollouts.request import Request
 
 RECORD = "ROLLOUT"
 LATER = frozenset({"components", "rollout", "rev", "schema"})  # kept elsewhere than in the record's own JSON
-Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-# What makes a record of this schema one of the next. A field that was only added needs none: it takes its default.
-UPGRADES: Mapping[int, Upgrade] = {}
 
 
 def key(rollout: str, sort: str = RECORD) -> Item:
@@ -119,24 +116,22 @@ def read_plan(item: Item, specs: Iterable[Item]) -> Plan:
     return plan
 
 
-def read_rollout(
-    item: Item,
-    planned: tuple[Item, Iterable[Item]] | None,
-    components: Iterable[Item],
-    upgrades: Mapping[int, Upgrade] = UPGRADES,
-) -> StoredRollout:
+def read_rollout(item: Item, planned: tuple[Item, Iterable[Item]] | None, components: Iterable[Item]) -> StoredRollout:
     """The rollout that its items hold (the plan with its specifications), of whichever schema up to ours.
+
+    What was added since takes its default.
 
     A component that never changed since the plan was made has no item of its own. Raises `Misconfigured` when a later
     release of ours wrote them.
     """
     rollout, schema = item["pk"]["S"].removeprefix("ROLLOUT#"), int(item["schema"]["N"])
     if schema > SCHEMA:
-        raise Misconfigured(f"rollout {rollout} is of schema {schema}, and this release knows {SCHEMA}: deploy a later")
-    state = json.loads(item["state"]["S"])
+        raise Misconfigured(
+            f"rollout {rollout} was written by a later release of Pointsman (schema {schema}, not {SCHEMA}): "
+            "nothing of it is changed, install that release here"
+        )
     try:
-        for version in range(schema, SCHEMA):
-            state = upgrades.get(version, dict)(state)
+        state = json.loads(item["state"]["S"])
         changed = {c.name: c for c in (unpack(ComponentRecord, json.loads(each["body"]["S"])) for each in components)}
         record: RolloutRecord = unpack(RolloutRecord, {**state, "rollout": rollout, "rev": int(item["rev"]["N"])})
         request: Request = unpack(Request, json.loads(item["request"]["S"]))

@@ -102,7 +102,8 @@ class RolloutLoop:
         """Pass after pass while there is more to do at once; then where to wait.
 
         Raises `Conflict` when another pass was faster and `Transient` for a fault that may be over soon: the state
-        machine repeats both. Any other fault is logged, and the rollout waits a minute.
+        machine repeats both. Raises `Misconfigured` for a record that this release cannot read, which it leaves
+        alone. Any other fault is logged, and the rollout waits a minute.
         """
         stored = self.table.load(rollout)
         if stored.generation != generation:
