@@ -14,10 +14,11 @@ DEV_STAMP := .venv/.installed
 DEV_PINS := .venv/.pinned
 SAM_STAMP := .venv-sam/.installed
 PIN_STAMP := .venv-pin/.installed
+AWS_STAMP := .venv-aws/.installed
 
 .PHONY: help
 help: ## what can be made
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 # ------------------------------------------------------------------------------------------------- environments
 
@@ -44,6 +45,10 @@ $(SAM_STAMP): requirements/sam.txt
 	$(call environment,.venv-sam,requirements/sam.txt)
 	@touch $@
 
+$(AWS_STAMP): requirements/aws.txt
+	$(call environment,.venv-aws,requirements/aws.txt)
+	@touch $@
+
 $(PIN_STAMP): requirements/pin.txt
 	$(call environment,.venv-pin,requirements/pin.txt)
 	@touch $@
@@ -60,6 +65,10 @@ demo: $(DEV_STAMP) ## a day of a busy GPU queue on the emulator, under FIFO and 
 .PHONY: test
 test: $(DEV_STAMP) ## every test
 	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
+
+.PHONY: test-aws
+test-aws: $(DEV_STAMP) $(AWS_STAMP) ## the tests that drive the emulator by the `aws` command; without it `make test` leaves them out
+	@$(BIN)/python -m pytest --quiet tests/aws
 
 .PHONY: check
 check: format lint types imports template ## format, lint, types, import rules, template
@@ -95,5 +104,6 @@ pin: $(PIN_STAMP) ## the newest pins that pyproject.toml allows
 	@$(COMPILE) --python-version 3.11 --extra command --extra emulator --group dev --output-file requirements/dev.txt pyproject.toml
 	@$(COMPILE) --python-version 3.13 --constraint requirements/dev.txt --output-file layers/dependencies/requirements.txt pyproject.toml
 	@$(COMPILE) --python-version 3.11 --group sam --output-file requirements/sam.txt
+	@$(COMPILE) --python-version 3.11 --group aws --output-file requirements/aws.txt
 	@$(COMPILE) --python-version 3.11 --group pin --output-file requirements/pin.txt
 	@! grep -nE 'http|index|find-links' requirements/*.txt layers/dependencies/requirements.txt

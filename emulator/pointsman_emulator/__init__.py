@@ -4,7 +4,8 @@ from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.faults import Faults
 from pointsman_emulator.models.batch_values import BatchSettings
 from pointsman_emulator.models.inference_values import InferenceSettings
+from pointsman_emulator.server import EmulatorServer
 from pointsman_emulator.stacks import Stack
 from pointsman_emulator.wiring import WiringReport
 
-__all__ = ["BatchSettings", "Emulator", "Faults", "InferenceSettings", "Stack", "WiringReport"]
+__all__ = ["BatchSettings", "Emulator", "EmulatorServer", "Faults", "InferenceSettings", "Stack", "WiringReport"]

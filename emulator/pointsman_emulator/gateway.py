@@ -28,6 +28,8 @@ from pointsman_emulator.environment import ACCOUNT, REGION
 Answer = tuple[int, dict[str, Any], bytes | str]
 Handler = Callable[..., Answer]
 OUTSIDE = "outside"
+LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
+"""A call to an address of this machine is a real one: it goes to an emulator's server, perhaps our own."""
 THROTTLED = {"sagemaker": ("ThrottlingException", "Rate exceeded", 400)}
 """What a service says to one that calls too often, where it is not Batch's 429."""
 
@@ -117,7 +119,7 @@ class Gateway:
         """Stand between boto3 and moto."""
 
         def send(stub: BotocoreStubber, event_name: str, request: AWSPreparedRequest, **_: Any) -> AWSResponse | None:
-            if not stub.enabled:
+            if not stub.enabled or request.url.startswith(LOOPBACK):
                 return None
             service, operation = event_name.split(".")[1:]
             status, headers, body = self.answer(service, operation, request.url, lambda: normalize_request(request))

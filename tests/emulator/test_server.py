@@ -1,0 +1,150 @@
+"""The emulator at an address: what other programs reach there, whose time it is, and what it refuses."""
+
+from __future__ import annotations
+
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+import time_machine
+from botocore.exceptions import ClientError
+
+from pointsman_emulator import Emulator, EmulatorServer
+
+LIMITS = [{"capacityUnit": "NUM_INSTANCES", "maxCapacity": 3}]
+
+
+def client(server: EmulatorServer, service: str = "batch", region: str = "us-east-1") -> Any:
+    return boto3.client(service, endpoint_url=server.url, region_name=region)
+
+
+@pytest.fixture
+def emulator() -> Iterator[Emulator]:
+    with Emulator(seed=7) as aws:
+        yield aws
+
+
+@pytest.fixture
+def server(emulator: Emulator) -> Iterator[EmulatorServer]:
+    with EmulatorServer(emulator) as running:
+        yield running
+
+
+def test_a_client_at_the_address_and_one_in_the_process_see_the_same_world(
+    emulator: Emulator, server: EmulatorServer
+) -> None:
+    client(server).create_service_environment(
+        serviceEnvironmentName="gpus", serviceEnvironmentType="SAGEMAKER_TRAINING", capacityLimits=LIMITS
+    )
+    (found,) = emulator.client("batch").describe_service_environments()["serviceEnvironments"]
+    assert found["serviceEnvironmentName"] == "gpus"
+    assert emulator.count("batch", "CreateServiceEnvironment") == 1
+
+
+@pytest.mark.parametrize(
+    "service,operation,request_,listed",
+    [
+        ("batch", "list_tags_for_resource", {"resourceArn": "ENVIRONMENT"}, "tags"),
+        ("cloudwatch", "describe_alarms", {}, "MetricAlarms"),
+        ("dynamodb", "list_tables", {}, "TableNames"),
+        ("ec2", "describe_vpcs", {}, "Vpcs"),
+        ("events", "list_event_buses", {}, "EventBuses"),
+        ("iam", "list_roles", {}, "Roles"),
+        ("lambda", "list_functions", {}, "Functions"),
+        ("sagemaker", "list_endpoints", {}, "Endpoints"),
+        ("stepfunctions", "list_state_machines", {}, "stateMachines"),
+        ("sts", "get_caller_identity", {}, "Account"),
+        ("sqs", "create_queue", {"QueueName": "q"}, "QueueUrl"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_protocol_of_aws_is_understood(
+    server: EmulatorServer, service: str, operation: str, request_: dict[str, Any], listed: str
+) -> None:
+    if service == "batch":
+        request_ = {
+            "resourceArn": client(server).create_service_environment(
+                serviceEnvironmentName="gpus", serviceEnvironmentType="SAGEMAKER_TRAINING", capacityLimits=LIMITS
+            )["serviceEnvironmentArn"]
+        }
+    assert listed in getattr(client(server, service), operation)(**request_)
+
+
+def test_faults_and_rates_hold_for_who_comes_by_the_address_too(emulator: Emulator, server: EmulatorServer) -> None:
+    emulator.fail_next("batch", "DescribeServiceEnvironments", "ClientException", status=400)
+    with pytest.raises(ClientError, match="Injected"):
+        client(server).describe_service_environments()
+
+
+def test_virtual_time_stands_still_until_it_is_moved(emulator: Emulator, server: EmulatorServer) -> None:
+    before = emulator.now
+    client(server).describe_service_environments()
+    assert emulator.now == before
+    server.run_for(3600)
+    assert emulator.now == before + 3600
+
+
+def test_with_a_speed_time_passes_by_itself(emulator: Emulator) -> None:
+    ran: list[float] = []
+    start = emulator.now
+    emulator.at(start + 3600, lambda: ran.append(emulator.now))
+    with EmulatorServer(emulator, speed=100_000):
+        deadline = time_machine.escape_hatch.time.time() + 20
+        while not ran and time_machine.escape_hatch.time.time() < deadline:
+            socket.socket().close()
+    assert ran == [start + 3600]
+
+
+@pytest.mark.parametrize("speed", [0, -1.0])
+def test_a_speed_that_gets_nowhere_is_refused(emulator: Emulator, speed: float) -> None:
+    with pytest.raises(ValueError, match="speed"):
+        EmulatorServer(emulator, speed=speed)
+
+
+def test_what_kills_a_world_that_flows_by_itself_comes_out_when_it_stops(emulator: Emulator) -> None:
+    def kill() -> None:
+        raise KeyboardInterrupt
+
+    emulator.at(emulator.now, kill)
+    running = EmulatorServer(emulator, speed=1.0)
+    running.start()
+    for thread in running._threads[1:]:
+        thread.join(20)
+    with pytest.raises(KeyboardInterrupt):
+        running.stop()
+
+
+def test_it_answers_on_the_loopback_interface_only(server: EmulatorServer) -> None:
+    assert server._server is not None
+    assert server._server.server_address[0] == "127.0.0.1"
+
+
+def test_a_port_that_is_taken_is_an_error_at_once(emulator: Emulator, server: EmulatorServer) -> None:
+    port = int(server.url.rsplit(":", 1)[1])
+    with pytest.raises(OSError, match="in use"):
+        EmulatorServer(emulator, port=port).start()
+
+
+def test_another_region_is_refused_with_the_one_that_is_there(server: EmulatorServer) -> None:
+    with pytest.raises(ClientError, match="emulator is in us-east-1"):
+        client(server, region="eu-west-1").describe_service_environments()
+
+
+def test_a_request_that_nobody_signed_is_refused(server: EmulatorServer) -> None:
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(f"{server.url}/v1/describejobqueues", timeout=20)
+    assert "not signed" in error.value.read().decode()
+
+
+def test_after_its_end_nobody_answers_and_time_is_given_back(emulator: Emulator) -> None:
+    before = time.time()
+    with EmulatorServer(emulator) as server:
+        url = server.url
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(url, timeout=5)
+    assert time.time() == before
