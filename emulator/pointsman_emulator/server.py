@@ -62,7 +62,7 @@ class EmulatorServer:
         """What a client takes as its endpoint."""
         if self._server is None:
             raise RuntimeError("the server is not running")
-        return f"http://{HOST}:{self._server.server_port}"
+        return f"http://{HOST}:{self._server.socket.getsockname()[1]}"
 
     def start(self) -> None:
         """Begin to answer. Raises OSError when the port is taken."""
