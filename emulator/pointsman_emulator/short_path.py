@@ -17,7 +17,7 @@ from werkzeug.datastructures import Headers
 
 from pointsman_emulator.gateway import Gateway
 
-QUICK = frozenset({"batch", "cloudwatch", "dynamodb", "eventbridge", "sqs"})
+QUICK = frozenset({"batch", "cloudwatch", "dynamodb", "eventbridge", "sagemaker", "sfn", "sqs"})
 ERRORS_FROM = 300
 
 _make_request = BaseClient._make_request

@@ -7,6 +7,7 @@ drawn one by one, requests signed for nobody, and each answer's members looked u
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
@@ -19,12 +20,14 @@ import moto.sqs.models
 from botocore import xform_name
 from botocore.loaders import JSONFileLoader
 from botocore.signers import RequestSigner
+from moto.cloudformation.models import Stack as CloudFormationStack
 from moto.core.serialize import AttributePicker, AttributePickerContext, BaseJSONSerializer
 from moto.core.utils import camelcase_to_underscores, method_names_from_class
 from moto.dynamodb.exceptions import ItemSizeTooLarge
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.moto_api._internal import mock_random
 
+from pointsman_emulator.import_shortcuts import imports_taken
 from pointsman_emulator.table_shortcuts import tables_taken
 
 _spelled = functools.lru_cache(maxsize=None)(camelcase_to_underscores)
@@ -32,6 +35,7 @@ _methods = functools.lru_cache(maxsize=None)(lambda cls: frozenset(method_names_
 _pick = AttributePicker.__call__
 _load = functools.lru_cache(maxsize=None)(JSONFileLoader.load_file)
 _loader = JSONFileLoader()
+_parse_template = CloudFormationStack.parse_template
 _structure = BaseJSONSerializer._serialize_type_structure
 _cast: Any = DynamoType.cast_value.fget  # type: ignore[attr-defined]
 _AS_IT_IS = frozenset({"S", "N", "BOOL", "NULL", "SS", "NS"})
@@ -125,15 +129,22 @@ def _form_fields(body: str, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
     return [(body, "")] if body[:1] == "{" else parse_qsl(body, *args, **kwargs)
 
 
+def _template(text: str) -> Any:
+    """A template that is JSON is not read as the YAML that it is too."""
+    return json.loads(text) if text[:1] == "{" else _parse_template(text)
+
+
 @contextmanager
 def taken() -> Iterator[None]:
     """Inside, the shortcuts are taken."""
     with ExitStack() as stack:
+        stack.enter_context(imports_taken())
         for module in (moto.core.responses, moto.sqs.models):
             stack.enter_context(mock.patch.object(module, "camelcase_to_underscores", _spelled))
         stack.enter_context(mock.patch.object(moto.core.responses, "method_names_from_class", _methods))
         stack.enter_context(mock.patch.object(moto.core.responses, "gen_amzn_requestid_long", _request_id))
         stack.enter_context(mock.patch.object(moto.sqs.models, "generate_receipt_handle", _receipt_handle))
+        stack.enter_context(mock.patch.object(CloudFormationStack, "parse_template", staticmethod(_template)))
         stack.enter_context(mock.patch.object(JSONFileLoader, "load_file", _load_file))
         stack.enter_context(mock.patch.object(AttributePicker, "__call__", _pick_member))
         stack.enter_context(tables_taken())

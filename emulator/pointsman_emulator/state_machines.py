@@ -32,6 +32,7 @@ from moto.stepfunctions.parser.asl.eval import states
 from moto.stepfunctions.parser.asl.eval.callback.callback import CallbackConsumerTimeout, CallbackEndpoint
 from moto.stepfunctions.parser.asl.eval.event.event_manager import EventManager
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
+from moto.stepfunctions.parser.asl.utils import json_path
 from moto.stepfunctions.parser.asl.utils.boto_client import boto_client_for
 from moto.stepfunctions.parser.backend.execution_worker import ExecutionWorker
 
@@ -43,6 +44,8 @@ NO_TIMEOUT = 99_999_999
 
 _parse = functools.lru_cache(maxsize=8)(AmazonStateLanguageParser.parse)
 """Reading a state machine takes a tenth of a second, and the engine reads it for each execution."""
+_path = functools.lru_cache(maxsize=256)(json_path.parse)  # type: ignore[attr-defined] # moto's import
+"""The engine reads a path each time that it follows it, by an LALR parser that it makes anew."""
 
 
 class HistoryFullError(Exception):
@@ -89,6 +92,7 @@ class Engine:
         with ExitStack() as stack:
             enter = stack.enter_context
             enter(patch(AmazonStateLanguageParser, "parse", staticmethod(_parse)))
+            enter(patch(json_path, "parse", _path))
             enter(patch(ExecutionWorker, "start", start))
             enter(patch(Program, "eval", _evaluate))
             enter(patch(execute_state, "Thread", _AtOnce))

@@ -105,9 +105,14 @@ def _define(properties: dict[str, Any], file: Path) -> None:
     properties["DefinitionString"] = {"Fn::Join": ["", [given[x] if n % 2 else x for n, x in enumerate(pieces)]]}
 
 
+@functools.lru_cache(maxsize=16)
+def _loaded(text: str) -> Any:
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader with CloudFormation's tags
+
+
 def _read(path: Path, text: str) -> dict[str, Any]:
     try:
-        raw = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader with CloudFormation's tags
+        raw = copy.deepcopy(_loaded(text))
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise TemplateError(f"{path}{line}: not YAML: {error.problem}") from None
@@ -123,7 +128,7 @@ def _read(path: Path, text: str) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=16)
 def _translated(text: str, parameters: str) -> str:
-    raw = yaml.load(text, Loader=_Loader)  # noqa: S506
+    raw = copy.deepcopy(_loaded(text))
     for resource in raw["Resources"].values():
         properties = resource.get("Properties") or {}
         if resource["Type"] == "AWS::Serverless::Function":
