@@ -11,8 +11,9 @@ from ruamel.yaml import YAML
 from pointsman.documents import policy_schema
 from pointsman.errors import Conflict, Gone, Transient, UserMistake
 from pointsman.loops.view import problems_of
-from pointsman.ports import BatchQueues, JobTable, QueueDescription, QueueKind, StoredPolicy
+from pointsman.ports import BatchQueues, JobTable, QueueDescription, StoredPolicy
 from pointsman.queues.policy import Policy
+from pointsman.queues.view import QueueKind
 from pointsman_cli import options
 from pointsman_cli.check import check, problem_shape
 from pointsman_cli.failures import FOUND, Failure

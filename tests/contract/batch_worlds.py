@@ -7,8 +7,9 @@ from typing import Any, Protocol
 from pointsman.aws.batch import AwsBatchQueues
 from pointsman.aws.clients import Clients
 from pointsman.aws.instance_types import Ec2InstanceTypes
-from pointsman.ports import BatchQueues, QueueKind
+from pointsman.ports import BatchQueues
 from pointsman.queues.jobs import Status
+from pointsman.queues.view import QueueKind
 from pointsman_emulator import Emulator
 from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock

@@ -9,9 +9,10 @@ import pytest
 from pointsman.aws.clients import Clients
 from pointsman.aws.job_table import DynamoJobTable
 from pointsman.errors import Conflict, Transient
-from pointsman.ports import JobTable, QueueDescription, QueueKind, QueueRecord, Sweep
+from pointsman.ports import JobTable, QueueDescription, QueueRecord, Sweep
 from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.jobs import Detail, JobRecord, Status
+from pointsman.queues.view import QueueKind
 from tests.contract.interference import Interfered
 from tests.contract.jobs import QUEUE, T0, job, job_id
 from tests.fakes.job_table import FakeJobTable

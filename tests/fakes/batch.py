@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pointsman.errors import Gone
-from pointsman.ports import Clock, JobPage, QueueDescription, QueueKind, Snapshot
+from pointsman.ports import Clock, JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Stage, Status
+from pointsman.queues.view import QueueKind
 from tests.fakes.faults import Faulty, can_fail
 
 
@@ -29,10 +30,11 @@ class FakeBatchQueues(Faulty):
         shares: tuple[str, ...] = (),
         *,
         enabled: bool = True,
+        weights: tuple[tuple[str, float], ...] = (),
     ) -> QueueDescription:
         """A queue, or another description of one."""
         arn = f"arn:aws:batch:eu-west-1:123456789012:job-queue/{name}"
-        self.queues[name] = QueueDescription(name, arn, kind, capacity, shares, enabled)
+        self.queues[name] = QueueDescription(name, arn, kind, capacity, shares, enabled, weights)
         return self.queues[name]
 
     def add_job(
@@ -86,8 +88,27 @@ class FakeBatchQueues(Faulty):
         waiting = [j for j in self.jobs.values() if j.queue == name and j.status is Status.RUNNABLE]
         waiting.sort(key=lambda j: (-_detail(j).priority if ordered else 0, j.created, j.job_id))
         busy = [j for j in self.jobs.values() if j.queue == name and j.status.stage is Stage.BUSY]
-        front = tuple(j.job_id for j in waiting[:100])
-        return Snapshot(front, sum(_detail(j).size for j in busy), self._clock.now())
+        used: dict[str, int] = {}
+        for job in busy:
+            used[_detail(job).share or ""] = used.get(_detail(job).share or "", 0) + _detail(job).size
+        front = tuple(j.job_id for j in self._by_turns(waiting, used, dict(self.queues[name].weights))[:100])
+        return Snapshot(front, sum(used.values()), self._clock.now(), tuple(used.items()) if ordered else ())
+
+    @staticmethod
+    def _by_turns(waiting: list[Sighting], used: Mapping[str, int], weights: Mapping[str, float]) -> list[Sighting]:
+        """The jobs as their shares take turns: the next comes from the share with the lowest use times weight."""
+        lines: dict[str, list[Sighting]] = {}
+        for job in waiting:
+            lines.setdefault(_detail(job).share or "", []).append(job)
+        counted, front = dict(used), list[Sighting]()
+        while lines:
+            share = min(lines, key=lambda s: (counted.get(s, 0) * weights.get(s, 1.0), lines[s][0].created))
+            job = lines[share].pop(0)
+            counted[share] = counted.get(share, 0) + _detail(job).size
+            front.append(job)
+            if not lines[share]:
+                del lines[share]
+        return front
 
     @can_fail
     def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:

@@ -6,7 +6,6 @@ are in `pointsman.aws`; the contract tests run the same suite over them and over
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
 from pointsman.queues.decide import Decision
@@ -14,21 +13,15 @@ from pointsman.queues.effects import AlarmTransition, Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Status
 from pointsman.queues.reasons import Move
-from pointsman.queues.view import QueueView
-
-
-class QueueKind(StrEnum):
-    """What decides a queue's order, and so what can be moved in it."""
-
-    FAIR_SHARE = "fair share"
-    QUOTA_SHARE = "quota shares"
-    FIFO = "FIFO"
-    CONTAINER = "container"
+from pointsman.queues.view import QueueKind, QueueView
 
 
 @dataclass(frozen=True, slots=True)
 class QueueDescription:
-    """A job queue as Batch describes it; `capacity` is the service environment's limit in instances."""
+    """A job queue as Batch describes it; `capacity` is the service environment's limit in instances.
+
+    `shares` and `weights` are those that a fair-share scheduling policy lists; a listed share may end in `*`.
+    """
 
     name: str
     arn: str
@@ -36,15 +29,20 @@ class QueueDescription:
     capacity: int
     shares: tuple[str, ...] = ()
     enabled: bool = True
+    weights: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The first 100 waiting jobs in dispatch order, and the instances in use; true as of `at`."""
+    """The first 100 waiting jobs in dispatch order, and the instances in use; true as of `at`.
+
+    `shares` has the instances in use of those shares that use most.
+    """
 
     front: tuple[str, ...]
     used: int
     at: float
+    shares: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

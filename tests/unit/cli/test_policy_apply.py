@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pointsman.errors import Conflict, Transient
-from pointsman.ports import QueueKind, QueueRecord
+from pointsman.ports import QueueRecord
+from pointsman.queues.view import QueueKind
 from tests.unit.cli.harness import POLICY, Command
 
 

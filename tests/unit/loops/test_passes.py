@@ -6,8 +6,8 @@ import pytest
 
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.inbound import Message
-from pointsman.ports import QueueKind
 from pointsman.queues.jobs import Status
+from pointsman.queues.view import QueueKind
 from tests.unit.loops.world import QUEUE, World
 
 

@@ -37,6 +37,7 @@ def waiting(
     submitted_priority: int = 0,
     foreign: bool = False,
     team: str = "ranker",
+    share: str = "all",
 ) -> WaitingJob:
     """A job that has waited so many seconds at NOW."""
     kind = Kind(team, f"{job_class}-#", size, job_class)
@@ -49,6 +50,7 @@ def waiting(
         priority,
         submitted_priority,
         foreign,
+        share,
     )
 
 

@@ -11,7 +11,7 @@ from pointsman.queues.decide import decide
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.ranking import ranks_at
-from pointsman.queues.standby import HIGHEST, LOWEST, STANDBY_AT_MOST, STANDBY_JOBS, stand_by, stands_by
+from pointsman.queues.standby import HIGHEST, LOWEST, STANDBY_JOBS, stand_by, stands_by
 from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, UNLIMITED, after_moves, view, waiting
 
@@ -66,7 +66,7 @@ def test_one_who_outranks_the_last_by_little_waits_for_a_vacancy() -> None:
 
 def test_a_crowd_that_outranks_the_list_is_capped_too() -> None:
     crowd = [waiting(f"p{n:03}", "production", waited=n) for n in range(100)]
-    assert len(listed([*standing(sweeps(40)), *crowd])) == STANDBY_AT_MOST
+    assert len(listed([*standing(sweeps(40)), *crowd])) == 2 * STANDBY_JOBS
 
 
 def test_a_job_submitted_with_a_number_of_the_list_does_not_stand_on_it() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 from pointsman.aws.faults import Translated
 from pointsman.errors import Gone
-from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, QueueKind, Snapshot
+from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Stage, Status
+from pointsman.queues.view import QueueKind
 
 PAGE = 100
 MILLISECONDS_FROM = 1e11  # as epoch seconds this is the year 5138: Batch gives milliseconds, some samples seconds
@@ -35,8 +36,9 @@ class AwsBatchQueues:
         if not environments:
             return QueueDescription(name, queue["jobQueueArn"], QueueKind.CONTAINER, 0, enabled=enabled)
         capacity, open_ = self._environments(environments)
-        kind, shares = self._policy(queue.get("schedulingPolicyArn"))
-        return QueueDescription(name, queue["jobQueueArn"], kind, capacity, shares, enabled and open_)
+        kind, weights = self._policy(queue.get("schedulingPolicyArn"))
+        shares = tuple(share for share, _ in weights)
+        return QueueDescription(name, queue["jobQueueArn"], kind, capacity, shares, enabled and open_, weights)
 
     def _environments(self, names: list[str]) -> tuple[int, bool]:
         """Instances that the environments allow in all, and whether they take work."""
@@ -45,7 +47,7 @@ class AwsBatchQueues:
         limits = [limit for environment in found for limit in environment["capacityLimits"]]
         return sum(limit.get("maxCapacity", 0) for limit in limits), all(e.get("state") != "DISABLED" for e in found)
 
-    def _policy(self, arn: str | None) -> tuple[QueueKind, tuple[str, ...]]:
+    def _policy(self, arn: str | None) -> tuple[QueueKind, tuple[tuple[str, float], ...]]:
         if not arn:
             return QueueKind.FIFO, ()
         with Translated():
@@ -54,7 +56,7 @@ class AwsBatchQueues:
         if "quotaSharePolicy" in policy:
             return QueueKind.QUOTA_SHARE, ()
         shares = policy.get("fairsharePolicy", {}).get("shareDistribution", ())
-        return QueueKind.FAIR_SHARE, tuple(share["shareIdentifier"] for share in shares)
+        return QueueKind.FAIR_SHARE, tuple((s["shareIdentifier"], float(s.get("weightFactor", 1.0))) for s in shares)
 
     def snapshot(self, name: str) -> Snapshot:
         """The front of the queue and its use, as far as Batch takes a snapshot of this kind of queue."""
@@ -66,8 +68,12 @@ class AwsBatchQueues:
         stamps = [_seconds(part.get("lastUpdatedAt")) for part in (front, use)]
         return Snapshot(
             front=tuple(_tail(job["jobArn"]) for job in front.get("jobs", ())),
-            used=round(sum(usage.get("quantity", 0) for usage in use.get("totalCapacityUsage", ()))),
+            used=_quantity(use.get("totalCapacityUsage", ())),
             at=min((stamp for stamp in stamps if stamp is not None), default=now),
+            shares=tuple(
+                (share["shareIdentifier"], _quantity(share.get("capacityUsage", ())))
+                for share in use.get("fairshareUtilization", {}).get("topCapacityUtilization", ())
+            ),
         )
 
     def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:
@@ -93,7 +99,7 @@ class AwsBatchQueues:
 
     def _detail(self, job: Mapping[str, Any]) -> Detail:
         asked = _instances(job.get("serviceRequestPayload", ""))
-        counted = round(sum(usage.get("quantity", 0) for usage in job.get("capacityUsage", ())))
+        counted = _quantity(job.get("capacityUsage", ()))
         size = counted or sum(count for _, count in asked) or 1
         if len(asked) == 1:
             asked = [(asked[0][0], size)]
@@ -112,6 +118,11 @@ class AwsBatchQueues:
             each = self._instance_types.gpus(instance_type) if instance_type else None
             total += count * (1 if each is None else each)
         return total
+
+
+def _quantity(usage: Iterable[Mapping[str, Any]]) -> int:
+    """Instances in use, of whatever unit."""
+    return round(sum(float(each.get("quantity", 0)) for each in usage))
 
 
 def _instances(payload: str) -> list[tuple[str, int]]:

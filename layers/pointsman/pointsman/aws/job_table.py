@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from pointsman.aws import job_items
+from pointsman.aws.stored_values import unpack
 from pointsman.aws.table import Item, Table, number, text
 from pointsman.errors import Conflict
-from pointsman.ports import QueueDescription, QueueKind, QueueRecord, Sweep
+from pointsman.ports import QueueDescription, QueueRecord, Sweep
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Status
 
@@ -137,8 +138,7 @@ def _queue_record(name: str, item: Item) -> QueueRecord:
     known = {field.name for field in fields(QueueRecord)}
     state: dict[str, Any] = {k: v for k, v in json.loads(item["st"]["S"]).items() if k in known}
     if description := state.get("description"):
-        described = {**description, "kind": QueueKind(description["kind"]), "shares": tuple(description["shares"])}
-        state["description"] = QueueDescription(**described)
+        state["description"] = unpack(QueueDescription, description)
     if sweep := state.get("sweep"):
         state["sweep"] = Sweep(**{**sweep, "status": Status(sweep["status"])})
     state["suspects"] = tuple(state.get("suspects", ()))

@@ -12,7 +12,7 @@ from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
 from pointsman.loops.listing import sweep
-from pointsman.loops.view import finished, jobs_of, problems_of, table_use
+from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
     Alarms,
     BatchQueues,
@@ -20,7 +20,6 @@ from pointsman.ports import (
     Control,
     JobTable,
     QueueDescription,
-    QueueKind,
     QueueRecord,
     Snapshot,
     Write,
@@ -28,7 +27,7 @@ from pointsman.ports import (
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Stage, Status, merge
 from pointsman.queues.policy import Policy
-from pointsman.queues.view import QueueView
+from pointsman.queues.view import QueueKind, QueueView
 
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
 SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious
@@ -99,6 +98,8 @@ class Observer:
             busy=busy,
             effects=effects_now(policy, now, self.control, self.alarms, keep=self.keep),
             history=history,
+            strangers=strangers,
+            shares=shares_of(description, snapshot, sure) if description.kind is QueueKind.FAIR_SHARE else (),
         )
         problems = tuple(problems_of(description, policy, strangers))
         record = replace(record, priorities=_still_active(record, known))

@@ -1,11 +1,13 @@
 """The frozen values that a decision is made on, built from the job table's records."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from pointsman.ports import QueueDescription, QueueKind, QueueRecord
+from pointsman.ports import QueueDescription, QueueRecord, Snapshot
 from pointsman.queues.estimates import Finished
 from pointsman.queues.jobs import BusyJob, Detail, JobRecord, Stage, Status, WaitingJob, kind_of
 from pointsman.queues.policy import Policy
+from pointsman.queues.view import QueueKind, Share
 
 UNDESCRIBED = Detail(size=1, gpus=0, share=None, priority=0)
 
@@ -25,15 +27,15 @@ def table_use(known: Mapping[str, JobRecord]) -> int:
 
 def jobs_of(
     record: QueueRecord, description: QueueDescription, policy: Policy, known: Mapping[str, JobRecord]
-) -> tuple[tuple[WaitingJob, ...], tuple[BusyJob, ...], Mapping[str, int]]:
-    """The jobs that wait, those that hold capacity, and how many wait in each share that the policy does not rule.
+) -> tuple[tuple[WaitingJob, ...], tuple[BusyJob, ...], tuple[WaitingJob, ...]]:
+    """The jobs that wait, those that hold capacity, and those that wait in shares that the policy does not rule.
 
     A record that may not be used yet is left out; a container job counts one, by its events alone.
     """
     ours = dict(record.priorities)
     waiting: list[WaitingJob] = []
     busy: list[BusyJob] = []
-    strangers: dict[str, int] = {}
+    strangers: list[WaitingJob] = []
     for row in known.values():
         detail = row.detail
         if description.kind is QueueKind.CONTAINER:
@@ -42,19 +44,52 @@ def jobs_of(
             continue
         kind = kind_of(row, detail, policy.classify(row.name, detail.tags).name)
         if row.stage is Stage.BUSY:
-            busy.append(BusyJob(row.job_id, row.name, kind, detail.gpus, row.started))
-        elif description.kind is QueueKind.FAIR_SHARE and not policy.rules(detail.share):
-            strangers[detail.share or ""] = strangers.get(detail.share or "", 0) + 1
-        else:
-            submitted = row.submitted_priority or 0
-            priority = detail.priority if row.foreign else ours.get(row.job_id, detail.priority)
-            waiting.append(
-                WaitingJob(row.job_id, row.name, kind, detail.gpus, row.created, priority, submitted, row.foreign)
-            )
-    return tuple(waiting), tuple(busy), strangers
+            busy.append(BusyJob(row.job_id, row.name, kind, detail.gpus, row.started, detail.share or ""))
+            continue
+        submitted = row.submitted_priority or 0
+        priority = detail.priority if row.foreign else ours.get(row.job_id, detail.priority)
+        job = WaitingJob(
+            row.job_id, row.name, kind, detail.gpus, row.created, priority, submitted, row.foreign, detail.share or ""
+        )
+        ruled = description.kind is not QueueKind.FAIR_SHARE or policy.rules(detail.share)
+        (waiting if ruled else strangers).append(job)
+    return tuple(waiting), tuple(busy), tuple(strangers)
 
 
-def problems_of(description: QueueDescription, policy: Policy, strangers: Mapping[str, int]) -> Iterable[str]:
+def shares_of(
+    description: QueueDescription, snapshot: Snapshot | None, known: Mapping[str, JobRecord]
+) -> tuple[Share, ...]:
+    """The shares of a fair-share queue's jobs, first the one whose turn the snapshot shows.
+
+    Use is that of the snapshot where it has it, else what the table adds up to.
+    """
+    used: dict[str, int] = {}
+    for row in known.values():
+        if row.detail is not None and row.detail.share is not None:
+            used[row.detail.share] = used.get(row.detail.share, 0) + (row.detail.size if row.stage is Stage.BUSY else 0)
+    if snapshot is not None:
+        used |= {share: count for share, count in snapshot.shares if share in used}
+    first: dict[str, None] = {}
+    for job_id in snapshot.front if snapshot else ():
+        detail = known[job_id].detail if job_id in known else None
+        if detail is not None and detail.share is not None:
+            first.setdefault(detail.share)
+    names = [*first, *(name for name in sorted(used) if name not in first)]
+    return tuple(Share(name, _weight(description, name, used), used[name]) for name in names)
+
+
+def _weight(description: QueueDescription, share: str, active: Iterable[str]) -> float:
+    """The share's weight, 1 where none is set; shares that match one prefix split its weight: each is weaker."""
+    weights = dict(description.weights)
+    if share in weights:
+        return weights[share]
+    for pattern, weight in description.weights:
+        if pattern.endswith("*") and share.startswith(pattern[:-1]):
+            return weight * sum(1 for other in active if other.startswith(pattern[:-1]))
+    return 1.0
+
+
+def problems_of(description: QueueDescription, policy: Policy, strangers: Iterable[WaitingJob]) -> Iterable[str]:
     """What people should be told about the queue, each with the remedy."""
     if description.kind in (QueueKind.FIFO, QueueKind.CONTAINER):
         yield (
@@ -65,5 +100,5 @@ def problems_of(description: QueueDescription, policy: Policy, strangers: Mappin
         yield f"{description.name} has quota shares: this version measures it and moves nothing in it"
     if not description.enabled:
         yield f"{description.name} is disabled: enable it, or nothing in it starts"
-    for share, count in sorted(strangers.items()):
+    for share, count in sorted(Counter(job.share for job in strangers).items()):
         yield f"{count} waiting jobs are in share {share!r}, which the policy does not rule (share: {policy.share})"

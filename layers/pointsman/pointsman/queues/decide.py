@@ -8,22 +8,27 @@ with.
 
 from dataclasses import dataclass
 
-from pointsman.queues.fill import fill, idle
+from pointsman.queues.fill import fill, heads, idle
+from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import FRONT, Hold, Plan, blame, moves_of
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks, ranks_at
 from pointsman.queues.reasons import Idle, Move
 from pointsman.queues.reserve import reserve
-from pointsman.queues.standby import STANDBY_SIZE, stand_by
+from pointsman.queues.standby import STANDBY_JOBS, STANDBY_SIZE, stand_by
+from pointsman.queues.turns import blocker, several
 from pointsman.queues.view import QueueView
 from pointsman.queues.wake import next_wake
+
+STANDBY_OF_A_SHARE = 4  # of a queue's many shares, so that the head of each takes what is freed
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What one pass wants: moves in the order in which to write them, and what follows from them.
 
-    `hold` is the job for which freed capacity is held; `idle` says why instances stay free.
+    `hold` is the job for which freed capacity is held; `idle` says why instances stay free; `blocker` is a job of
+    another share at which Batch stops.
     """
 
     queue: str
@@ -33,6 +38,7 @@ class Decision:
     idle: tuple[tuple[Idle, int], ...]
     backfills: int
     next_wake: float
+    blocker: WaitingJob | None = None
 
 
 def decide(view: QueueView, policy: Policy) -> Decision:
@@ -46,14 +52,16 @@ def decide(view: QueueView, policy: Policy) -> Decision:
     if active := tuple(effect for effect in view.effects if effect.active(view.now)):
         calm = plan_for(view, policy, ranks_at(policy, (), view.now))
         moves = blame(moves, moves_of(tuple(view.waiting), calm, view.now), active)
+    stop = blocker(view, plan) if several(view) and view.movable else None
     return Decision(
         queue=view.queue,
         at=view.now,
         moves=moves,
         hold=plan.hold,
-        idle=idle(view, plan),
+        idle=idle(view, plan, stop),
         backfills=sum(1 for candidate, passed in plan.front if passed and candidate.job.priority != FRONT),
         next_wake=next_wake(view, policy, ranks),
+        blocker=stop,
     )
 
 
@@ -67,4 +75,13 @@ def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
         return Plan(tuple(front), hold)
     chosen = {candidate.job.job_id for candidate, _ in front}
     small = [job for job in view.ours() if job.size <= STANDBY_SIZE and job.job_id not in chosen]
-    return Plan(tuple(front), None, stand_by(small, ranks, view.history, view.now))
+    if not several(view):
+        return Plan(tuple(front), None, stand_by(small, ranks, view.history, view.now))
+    by_share: dict[str, list[WaitingJob]] = {}
+    for job in small:
+        by_share.setdefault(job.share, []).append(job)
+    most = max(STANDBY_OF_A_SHARE, STANDBY_JOBS // len(view.shares))
+    lists = (stand_by(jobs, ranks, view.history, view.now, most) for jobs in by_share.values())
+    standby = tuple(place for places in lists for place in places)
+    served = {candidate.job.share for candidate, _ in front} | {job.share for job, _ in standby}
+    return Plan((*front, *heads(view, ranks, served)), None, standby)

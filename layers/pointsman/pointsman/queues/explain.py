@@ -18,7 +18,10 @@ AHEAD_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a waiting job stands: `position` 1 is the next to start; `score_parts` say how its score came about."""
+    """Where a waiting job stands in its share: `position` 1 is the next to start of the `waiting` jobs there.
+
+    `score_parts` say how its score came about.
+    """
 
     job: WaitingJob
     position: int
@@ -46,13 +49,13 @@ def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) ->
     job = next((j for j in view.waiting if j.job_id == job_id), None)
     if job is None:
         return None
-    order = in_order(view, policy)
+    order = [candidate for candidate in in_order(view, policy) if candidate.job.share == job.share]
     place = next((n for n, c in enumerate(order) if c.job.job_id == job_id), len(order))
     expected = view.history.predict(job.kind)
     return Standing(
         job=job,
         position=place + 1,
-        waiting=len(view.waiting),
+        waiting=sum(1 for other in view.waiting if other.share == job.share),
         waited=view.now - job.submitted,
         expected=expected,
         ahead=tuple(c.job for c in islice(order, min(place, AHEAD_SHOWN))),
@@ -68,6 +71,12 @@ def _holds(view: QueueView, decision: Decision, job: WaitingJob) -> str:
         return f"It can never start: it asks for {job.size} instances, the queue may use {view.capacity}."
     if not view.movable:
         return "Nothing in this kind of queue can be moved: it starts when its turn comes."
+    stop = decision.blocker
+    if stop is not None and stop.share != job.share:
+        return (
+            f"Share {stop.share} is next by its weighted use, and its first job {named(stop)} does not fit what is "
+            "free: nothing of another share starts before it, whatever its priority."
+        )
     if job.foreign:
         return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is."
     if move is not None:

@@ -1,48 +1,128 @@
 """Which jobs fit what is free, best first, and why instances stay free after that."""
 
+from collections.abc import Container, Iterable
+
+from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold, Plan
 from pointsman.queues.ranking import Candidate, Lines, Ranks
 from pointsman.queues.reasons import Idle
+from pointsman.queues.turns import Turns, several
 from pointsman.queues.view import QueueView
 
+Chosen = tuple[Candidate, Candidate | None]
+"""A job that should start, and the first better job that it passes because that one does not fit."""
 
-def fill(view: QueueView, ranks: Ranks, hold: Hold | None) -> list[tuple[Candidate, Candidate | None]]:
+
+class _Filling:
+    """What is free, and what of it may be used although a place is held."""
+
+    def __init__(self, view: QueueView, ranks: Ranks, hold: Hold | None) -> None:
+        self._view, self._ranks, self._hold = view, ranks, hold
+        self._held = ranks.candidate(hold.job, view.history.predict(hold.job.kind), view.now) if hold else None
+        self.free, self._spare = view.free, hold.spare if hold else 0
+
+    def lines(self, jobs: Iterable[WaitingJob]) -> Lines:
+        return Lines(jobs, self._ranks, self._view.history, self._view.now)
+
+    def take(self, lines: Lines) -> tuple[Candidate | None, Candidate | None]:
+        """The best job of these lines that fits, and the first better one that did not."""
+        passed: Candidate | None = None
+        for candidate in lines:
+            size = candidate.job.size
+            if self.free == 0:
+                break
+            in_time = self._hold is None or self._view.now + candidate.expected <= self._hold.until
+            before = self._held is not None and candidate.order < self._held.order
+            if size > self.free or not (in_time or before or size <= self._spare):
+                passed = passed or candidate
+                lines.close()
+                continue
+            self.free -= size
+            self._spare -= 0 if in_time else size
+            lines.take()
+            return candidate, passed
+        return None, passed
+
+
+def fill(view: QueueView, ranks: Ranks, hold: Hold | None) -> list[Chosen]:
     """The jobs to start now, best first, each with the first better job that it passes because that one does not fit.
 
     While a place is held, a job that ranks after the held one starts only if it is expected to end in time, or fits
-    beside it.
+    beside it. Where there are several shares, each job is the best of the share whose turn it is.
     """
-    held = ranks.candidate(hold.job, view.history.predict(hold.job.kind), view.now) if hold else None
-    free, spare = view.free, hold.spare if hold else 0
-    lines = Lines(view.ours(hold.job.job_id if hold else None), ranks, view.history, view.now)
-    chosen: list[tuple[Candidate, Candidate | None]] = []
+    filling = _Filling(view, ranks, hold)
+    ours = view.ours(hold.job.job_id if hold else None)
+    if several(view):
+        return _by_turns(view, filling, ours)
+    lines = filling.lines(ours)
+    chosen: list[Chosen] = []
     passed: Candidate | None = None
-    for candidate in lines:
-        size = candidate.job.size
-        if free == 0:
-            break
-        in_time = hold is None or view.now + candidate.expected <= hold.until
-        before = held is not None and candidate.order < held.order
-        if size > free or not (in_time or before or size <= spare):
-            passed = passed or candidate
-            lines.close()
-            continue
-        free -= size
-        spare -= 0 if in_time else size
+    while True:
+        candidate, better = filling.take(lines)
+        passed = passed or better
+        if candidate is None:
+            return chosen
         chosen.append((candidate, passed))
-        lines.take()
+
+
+def _by_turns(view: QueueView, filling: _Filling, ours: Iterable[WaitingJob]) -> list[Chosen]:
+    by_share: dict[str, list[WaitingJob]] = {}
+    for job in ours:
+        by_share.setdefault(job.share, []).append(job)
+    lines = {share: filling.lines(jobs) for share, jobs in by_share.items()}
+    heads: dict[str, list[WaitingJob]] = {}
+    for job in sorted(view.strangers, key=lambda job: (job.priority, -job.submitted)):
+        heads.setdefault(job.share, []).append(job)
+    passed: dict[str, Candidate | None] = {}
+    chosen: list[Chosen] = []
+    turns = Turns(view.shares, lines.keys() | heads.keys())
+    while filling.free and (share := turns.next()) is not None:
+        if share in heads:
+            if not heads[share] or heads[share][-1].size > filling.free:
+                turns.leave_out(share)
+                continue
+            filling.free -= heads[share][-1].size
+            turns.took(share, heads[share].pop().size)
+            continue
+        candidate, better = filling.take(lines[share])
+        passed[share] = passed.get(share) or better
+        if candidate is None:
+            turns.leave_out(share)
+            continue
+        chosen.append((candidate, passed[share]))
+        turns.took(share, candidate.job.size)
     return chosen
 
 
-def idle(view: QueueView, plan: Plan) -> tuple[tuple[Idle, int], ...]:
-    """Why instances stay free once the plan is carried out, and how many."""
+def heads(view: QueueView, ranks: Ranks, without: Container[str]) -> list[Chosen]:
+    """The best job of each other share that fits all that is free: whose turn it is can only be guessed.
+
+    A share whose turn comes sooner than believed then has a head that starts, and does not stop the whole queue.
+    """
+    by_share: dict[str, list[WaitingJob]] = {}
+    for job in view.ours():
+        if job.share not in without:
+            by_share.setdefault(job.share, []).append(job)
+    chosen: list[Chosen] = []
+    for jobs in by_share.values():
+        filling = _Filling(view, ranks, None)
+        candidate, passed = filling.take(filling.lines(jobs))
+        if candidate is not None:
+            chosen.append((candidate, passed))
+    return chosen
+
+
+def idle(view: QueueView, plan: Plan, stop: WaitingJob | None) -> tuple[tuple[Idle, int], ...]:
+    """Why instances stay free once the plan is carried out, and how many; at `stop` Batch stops in another share."""
     left = view.free - sum(candidate.job.size for candidate, _ in plan.front)
     if left <= 0:
         return ()
-    if not view.waiting:
+    if not (view.waiting or view.strangers):
         return ((Idle.NO_WORK, left),)
-    if not view.movable:
+    if not (view.movable and view.waiting):
         return ((Idle.NOT_RULED, left),)
+    if stop is not None:
+        return ((Idle.OTHER_SHARE, left),)
     starting = {candidate.job.job_id for candidate, _ in plan.front}
     left_out = (job for job in view.ours(plan.hold.job.job_id if plan.hold else None) if job.job_id not in starting)
     held = plan.hold is not None and any(job.size <= left for job in left_out)

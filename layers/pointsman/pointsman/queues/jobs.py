@@ -178,7 +178,8 @@ def kind_of(record: JobRecord, detail: Detail, job_class: str) -> Kind:
 class WaitingJob:
     """A waiting job as the ranking sees it: what it asks for, and the priority that Batch has for it now.
 
-    `foreign` means that someone else set the priority: the job is left as it is.
+    `foreign` means that someone else set the priority: the job is left as it is. Batch compares priorities within one
+    `share` only.
     """
 
     job_id: str
@@ -189,6 +190,7 @@ class WaitingJob:
     priority: int = 0
     submitted_priority: int = 0
     foreign: bool = False
+    share: str = ""
 
     @property
     def size(self) -> int:
@@ -205,3 +207,4 @@ class BusyJob:
     kind: Kind
     gpus: int
     started: float | None = None
+    share: str = ""

@@ -25,6 +25,7 @@ class Idle(StrEnum):
     NOTHING_FITS = "nothing_fits"
     NO_WORK = "no_work"
     NOT_RULED = "not_ruled"
+    OTHER_SHARE = "other_share"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.ranking import Lines, Ranks
 
 STANDBY_JOBS = 30  # more writes beyond this gained nothing on the public traces
-STANDBY_AT_MOST = 60  # with those who joined a full list because they clearly outrank its last
 STANDBY_SIZE = 1  # a standby job fits whatever is freed, so it never blocks the queue
 HIGHEST, FIRST, LOWEST = 4997, 4800, 4000  # the numbers of the list, and the one that an empty list begins with
 STEP, CLASS_STEP = 2, 64  # between a job and the next of its class; of another, for those who will come between
@@ -34,15 +33,18 @@ def stands_by(job: WaitingJob) -> bool:
 
 
 def stand_by(
-    jobs: Sequence[WaitingJob], ranks: Ranks, history: History, now: float
+    jobs: Sequence[WaitingJob], ranks: Ranks, history: History, now: float, most: int = STANDBY_JOBS
 ) -> tuple[tuple[WaitingJob, int], ...]:
-    """The list that should stand, the best first, with the number of each; `jobs` are those small enough for it."""
+    """The list that should stand, the best first, with the number of each; `jobs` are those small enough for it.
+
+    It has `most` jobs, and up to twice as many with those who joined a full list because they outrank its last.
+    """
     places = [_place(job, ranks, history, now) for job in jobs if stands_by(job)]
     worst = max((place.rank for place in places), default=float("-inf"))
     lines = Lines((job for job in jobs if not stands_by(job)), ranks, history, now)
     for candidate in lines:
         rank = ranks.effective(candidate)
-        if len(places) >= (STANDBY_AT_MOST if rank + LEAST_GAIN < worst else STANDBY_JOBS):
+        if len(places) >= (2 * most if rank + LEAST_GAIN < worst else most):
             break
         places.append(_Place(candidate.job, rank, None))
         lines.take()

@@ -2,15 +2,38 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import BusyJob, WaitingJob
 
 
+class QueueKind(StrEnum):
+    """What decides a queue's order, and so what can be moved in it."""
+
+    FAIR_SHARE = "fair share"
+    QUOTA_SHARE = "quota shares"
+    FIFO = "FIFO"
+    CONTAINER = "container"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One share of a fair-share queue: its weight (the lower, the more it gets) and the instances it uses now."""
+
+    name: str
+    weight: float = 1.0
+    used: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """Everything that a decision depends on; `used` and `capacity` are instances."""
+    """Everything that a decision depends on; `used` and `capacity` are instances.
+
+    `strangers` wait in shares that the policy does not rule. `shares` are those of all the jobs, in the order in which
+    Batch would take a job from them next, as far as a snapshot shows it.
+    """
 
     queue: str
     now: float
@@ -21,6 +44,8 @@ class QueueView:
     busy: Sequence[BusyJob] = ()
     effects: Sequence[Effect] = ()
     history: History = field(default_factory=History)
+    strangers: Sequence[WaitingJob] = ()
+    shares: Sequence[Share] = ()
 
     @property
     def free(self) -> int:
