@@ -42,9 +42,9 @@ def test_an_update_s_expression_is_kept_and_its_values_are_not(table: Any) -> No
 
 
 def test_an_expression_that_failed_once_is_judged_again(table: Any) -> None:
-    expression = "SET word = if_not_exists(before, :word)"
+    expression = "SET word = if_not_exists(earlier, :word)"
     assert update(table, expression, word={"S": "first"})["word"] == {"S": "first"}
-    update(table, "SET before = :word", word={"S": "second"})
+    update(table, "SET earlier = :word", word={"S": "second"})
     assert update(table, expression, word={"S": "third"})["word"] == {"S": "second"}
     with pytest.raises(ClientError, match="ValidationException"):
         update(table, "SET word = :missing", word={"S": "x"})
