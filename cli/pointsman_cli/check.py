@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Generic, TypeVar
 
-from pointsman.documents import InvalidDocument, Path, Problem, parse_policy
+from pointsman.documents import InvalidDocument, Path, Problem
+from pointsman.policy_documents import parse_policy
 from pointsman.queues.policy import Policy
 from pointsman_cli.yaml_file import Guess, Place, YamlFile, read_yaml
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 from ruamel.yaml import YAML
 
-from pointsman.documents import policy_schema
 from pointsman.errors import Conflict, Gone, Transient, UserMistake
 from pointsman.loops.view import problems_of
+from pointsman.policy_documents import policy_schema
 from pointsman.ports import BatchQueues, JobTable, QueueDescription, StoredPolicy
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueKind

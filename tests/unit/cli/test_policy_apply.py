@@ -51,8 +51,8 @@ def test_a_policy_with_problems_is_not_applied(command: Command, policy_file: Pa
         "Error: the policy is not applied",
         f"{policy_file}:12:1: -6h is negative; a duration is not",
         (
-            f"{policy_file}:13:1: unknown key `foo` (known here: version, queue, mode, share, classes, default, "
-            "spread, reservation, on_alarm)"
+            f"{policy_file}:13:1: unknown key `foo` (known here: version, queue, mode, share, across_shares, "
+            "classes, default, spread, reservation, preemption, respect_human, on_alarm, windows)"
         ),
     ]
     assert command.deployment.control.policies == {}

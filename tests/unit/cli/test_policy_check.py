@@ -90,9 +90,17 @@ PROBLEMS = {
         "version: 1\nqueue: q\nshare: all\ndefault: {name: sweep, headstart: 1h}\n",
         "4:24: unknown key `headstart` (did you mean `head_start`?)",
     ),
-    "a key of the language that is not built": (
+    "evictions where nothing may be evicted": (
         HEAD + "preemption: {patience: 60m}\n",
-        "5:1: `preemption` is not built yet in this version (take it out)",
+        "5:1: no class may be evicted (say `preemptible: true` of one, or take it out)",
+    ),
+    "a window that is none": (
+        HEAD + "windows:\n  - {when: Mon 20:00, set: {sweep: {head_start: 6h}}}\n",
+        "6:6: 'Mon 20:00' is not a window; write it as `Mon-Fri 20:00-06:00 Europe/Madrid`",
+    ),
+    "a part of the pool that is a bare number": (
+        HEAD + "classes:\n  - {name: a, match: {job_name: a}, ceiling: 60}\n",
+        "6:37: 60 is not a part of the pool; write a percentage over 0% and up to 100%, as 70%",
     ),
     "a key that is missing": (
         "version: 1\nqueue: q\nshare: all\ndefault:\n  head_start: 1h\n",

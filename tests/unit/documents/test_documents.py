@@ -5,8 +5,23 @@ from typing import Any
 
 import pytest
 
-from pointsman.documents import InvalidDocument, Path, parse_policy, policy_schema, seconds
-from pointsman.queues.policy import AlarmBoost, JobClass, Match, Mode, Policy, Reservation
+from pointsman.documents import InvalidDocument, Path, fraction, seconds
+from pointsman.policy_documents import parse_policy, policy_schema
+from pointsman.queues.policy import (
+    AlarmBoost,
+    AlarmShare,
+    Deadline,
+    How,
+    JobClass,
+    Match,
+    Mode,
+    Policy,
+    Preemption,
+    Reservation,
+    Settings,
+    Window,
+)
+from pointsman.wall_clock import weekly
 
 HOUR = 3600.0
 LEAST: dict[str, Any] = {"version": 1, "queue": "search-training", "share": "all", "default": {"name": "sweep"}}
@@ -16,17 +31,36 @@ WHOLE: dict[str, Any] = {
     "mode": "act",
     "share": "all",
     "classes": [
-        {"name": "production", "match": {"job_name": "prod-*"}, "head_start": "24h", "max_wait": "1h"},
-        {"name": "research", "match": {"tag": {"purpose": "explore"}}, "head_start": "6h", "max_wait": "1d"},
-        {"name": "batch-inference", "match": {"job_name": "score-*", "tag": {"team": "r*"}}},
+        {"name": "production", "match": {"job_name": "prod-*"}, "head_start": "24h", "max_wait": "1h",
+         "entitlement": "70%", "deadline": {"tag": "finish-by"}},
+        {"name": "research", "match": {"tag": {"purpose": "explore"}}, "head_start": "6h", "max_wait": "1d",
+         "deadline": "12h"},
+        {"name": "batch-inference", "match": {"job_name": "score-*", "tag": {"team": "r*"}, "share": "al*"},
+         "preemptible": True},
     ],
-    "default": {"name": "sweep", "head_start": "30m", "max_wait": "2d12h"},
+    "default": {"name": "sweep", "head_start": "30m", "max_wait": "2d12h", "preemptible": True, "ceiling": "60%"},
     "spread": "6h",
     "reservation": {"after": "2h", "at_most": 1},
+    "preemption": {"patience": "45m", "protect": "10m", "at_most_per_job": 1, "how": "switch"},
+    "respect_human": "4h",
     "on_alarm": [
         {"alarm": "ranker-drift-*", "boost": "production", "by": "12h", "for": "2h"},
         {"alarm": "score-late", "boost": "batch-inference", "by": "90m"},
+        {"alarm": "gpu-underused", "share": "all", "borrow_limit": 200, "for": "1h"},
     ],
+    "windows": [
+        {"when": "Mon-Fri 20:00-06:00 Europe/Madrid", "set": {"sweep": {"head_start": "6h", "ceiling": "80%"}}},
+    ],
+}  # fmt: skip
+ACROSS: dict[str, Any] = {
+    **LEAST,
+    "share": "team*",
+    "across_shares": "weights",
+    "classes": [
+        {"name": "production", "match": {"share": "teama"}, "weight": 0.25},
+        {"name": "research", "match": {"share": "teamb*"}, "weight": 1},
+    ],
+    "on_alarm": [{"alarm": "drift", "share": "teama", "weight": 0.125}],
 }
 
 
@@ -50,10 +84,11 @@ def test_every_key_of_a_policy_becomes_a_value_of_the_core() -> None:
     assert parse_policy(WHOLE) == Policy(
         queue="search-training",
         classes=(
-            JobClass("production", Match("prod-*"), 24 * HOUR, HOUR),
-            JobClass("research", Match(None, (("purpose", "explore"),)), 6 * HOUR, 24 * HOUR),
-            JobClass("batch-inference", Match("score-*", (("team", "r*"),))),
-            JobClass("sweep", Match(), 0.5 * HOUR, 60 * HOUR),
+            JobClass("production", Match("prod-*"), 24 * HOUR, HOUR, 0.7, deadline=Deadline(tag="finish-by")),
+            JobClass("research", Match(None, (("purpose", "explore"),)), 6 * HOUR, 24 * HOUR,
+                     deadline=Deadline(within=12 * HOUR)),
+            JobClass("batch-inference", Match("score-*", (("team", "r*"),), "al*"), preemptible=True),
+            JobClass("sweep", Match(), 0.5 * HOUR, 60 * HOUR, preemptible=True, ceiling=0.6),
         ),
         mode=Mode.ACT,
         share="all",
@@ -63,7 +98,28 @@ def test_every_key_of_a_policy_becomes_a_value_of_the_core() -> None:
             AlarmBoost("ranker-drift-*", "production", 12 * HOUR, 2 * HOUR),
             AlarmBoost("score-late", "batch-inference", 1.5 * HOUR),
         ),
-    )
+        preemption=Preemption(0.75 * HOUR, 600.0, 1, How.SWITCH),
+        on_alarm_shares=(AlarmShare("gpu-underused", "all", borrow_limit=200, lasts=HOUR),),
+        respect_human=4 * HOUR,
+        windows=(
+            Window(
+                weekly("Mon-Fri 20:00-06:00 Europe/Madrid"),
+                (("sweep", Settings(head_start=6 * HOUR, ceiling=0.8)),),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def test_classes_in_shares_of_their_own_become_weights() -> None:
+    policy = parse_policy(ACROSS)
+    assert policy.weights == (("teama", 0.25), ("teamb*", 1.0))
+    assert policy.on_alarm_shares == (AlarmShare("drift", "teama", weight=0.125),)
+    assert [c.match.share for c in policy.classes] == ["teama", "teamb*", None]
+
+
+def test_what_is_left_out_of_preemption_is_cautious() -> None:
+    document = {**LEAST, "preemption": {}, "default": {"name": "sweep", "preemptible": True}}
+    assert parse_policy(document).preemption == Preemption(HOUR, HOUR / 3, 2, How.LEVELS)
 
 
 def test_a_policy_of_the_least_keys_observes_and_holds_no_place() -> None:
@@ -105,7 +161,8 @@ def test_a_duration_is_read(text: str, wanted: float) -> None:
 @pytest.mark.parametrize(
     "path",
     [("spread",), ("reservation", "after"), ("classes", 0, "head_start"), ("classes", 0, "max_wait"),
-     ("default", "head_start"), ("on_alarm", 0, "by"), ("on_alarm", 0, "for")],
+     ("default", "head_start"), ("on_alarm", 0, "by"), ("on_alarm", 0, "for"), ("preemption", "patience"),
+     ("preemption", "protect"), ("respect_human",), ("windows", 0, "set", "sweep", "head_start")],
 )  # fmt: skip
 def test_what_is_no_duration_is_refused_where_it_stands(path: Path, value: object, words: str) -> None:
     found = problems(changed(WHOLE, *path, to=value))
@@ -120,8 +177,7 @@ def test_what_is_no_duration_is_refused_where_it_stands(path: Path, value: objec
         ("no mode of ours", changed(WHOLE, "mode", to="dry"), ("mode",), "'observe' or 'act', not 'dry'", ""),
         ("an empty queue", changed(WHOLE, "queue", to=""), ("queue",), "should match pattern", ""),
         ("an ARN for a name", changed(WHOLE, "queue", to="arn:aws:batch:x"), ("queue",), "should match pattern", ""),
-        ("a share with a dash", changed(WHOLE, "share", to="team-a"), ("share",), "should match pattern", ""),
-        ("a pattern of shares", changed(WHOLE, "share", to="team*"), ("share",), "not built yet", "name one share"),
+        ("a share with a space", changed(WHOLE, "share", to="team a"), ("share",), "should match pattern", ""),
         ("classes that are no list", changed(WHOLE, "classes", to={"a": 1}), ("classes",), "valid list", ""),
         ("a class that is no mapping", changed(WHOLE, "classes", 0, to="x"), ("classes", 0), "valid dictionary", ""),
         ("a class's name in capitals", changed(WHOLE, "classes", 0, "name", to="Prod"), ("classes", 0, "name"),
@@ -135,7 +191,7 @@ def test_what_is_no_duration_is_refused_where_it_stands(path: Path, value: objec
         ("a key misspelt", changed(WHOLE, "spraed", to="1h"), ("spraed",), "unknown key `spraed`",
          "did you mean `spread`?"),
         ("a key that is like none", changed(WHOLE, "on_alarm", 0, "zzz", to=1), ("on_alarm", 0, "zzz"),
-         "unknown key `zzz`", "known here: alarm, boost, by, for"),
+         "unknown key `zzz`", "known here: alarm, boost, by, share, borrow_limit, weight, for"),
         ("a misspelt key of the default", changed(WHOLE, "default", "headstart", to="1h"), ("default", "headstart"),
          "unknown key `headstart`", "did you mean `head_start`?"),
         ("the name of the field instead of its key", changed(WHOLE, "on_alarm", 0, "for_", to="1h"),
@@ -155,7 +211,8 @@ def test_what_is_no_duration_is_refused_where_it_stands(path: Path, value: objec
          "put it before production, or narrow the match of production"),
         ("a class behind one for everything", changed(WHOLE, "classes", 0, "match", to={}), ("classes", 1),
          "nothing can reach class research", ""),
-        ("a default that a class covers", changed(WHOLE, "classes", 2, "match", to={"job_name": "*"}), ("default",),
+        ("a default that a class covers", changed(WHOLE, "classes", 2, "match", to={"job_name": "*"}),
+         ("default",),
          "nothing can reach class sweep: every job that it matches is already batch-inference", ""),
     ],
 )  # fmt: skip
@@ -175,20 +232,125 @@ def test_a_key_that_must_be_there_is_missed(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    [("preemption",), ("respect_human",), ("windows",), ("across_shares",), ("classes", 1, "entitlement"),
-     ("classes", 0, "ceiling"), ("classes", 2, "deadline"), ("classes", 2, "preemptible"), ("default", "ceiling"),
-     ("default", "preemptible"), ("on_alarm", 0, "share"), ("on_alarm", 1, "borrow_limit")],
+    "case, document, path, words, remedy",
+    [
+        ("a class that covers the policy's own share",
+         changed(WHOLE, "classes", 0, "match", to={"share": "al?"}), ("classes", 1), "nothing can reach class research",
+         "put it before production"),
+        ("a class in a share that the policy does not rule",
+         changed(WHOLE, "classes", 2, "match", "share", to="team-*"), ("classes", 2, "match", "share"),
+         "the policy rules no share like team-*", "the policy's share is all"),
+        ("classes with no share in common", changed(ACROSS, "across_shares", to=None), ("classes", 1, "match", "share"),
+         "neither can go before the other", "across_shares: weights"),
+        ("a weight that nothing uses", changed(ACROSS, "across_shares", to=None), ("classes", 0, "weight"),
+         "a weight counts only across shares", "take it out"),
+        ("a share without its weight", changed(ACROSS, "classes", 0, "weight", to=None), ("classes", 0),
+         "`weight` of production is missing", "a lower weight gets more"),
+        ("a weight of every share", changed(ACROSS, "classes", 0, "match", to={"job_name": "a"}),
+         ("classes", 0, "weight"), "production is in all of them", "add `match.share`"),
+        ("no weight", changed(ACROSS, "classes", 0, "weight", to=0), ("classes", 0, "weight"),
+         "greater than or equal to 0.0001", ""),
+        ("too much weight", changed(ACROSS, "classes", 0, "weight", to=1000), ("classes", 0, "weight"),
+         "less than or equal to 999.9999", ""),
+        ("a share that no scheduling policy can list",
+         changed(ACROSS, "classes", 1, "match", "share", to="team[b-c]"), ("classes", 1, "match", "share"),
+         "cannot list a share like team[b-c]", "letters and digits"),
+        ("shares that overlap", changed(ACROSS, "classes", 1, "match", "share", to="team*"),
+         ("classes", 1, "match", "share"), "cannot list team* beside teama, the share of production: they overlap", ""),
+        ("two weights of one share",
+         changed(ACROSS, "classes", 1, to={"name": "x", "match": {"share": "teama", "job_name": "a"}, "weight": 2}),
+         ("classes", 1, "weight"), "share teama has one weight, and production gives it 0.25", "the same"),
+        ("shares that are to be weighed, and no share", changed(ACROSS, "classes", to=[]), ("across_shares",),
+         "no class has a share of its own", "a weight"),
+        ("a ceiling below what the class is entitled to", changed(WHOLE, "classes", 0, "ceiling", to="50%"),
+         ("classes", 0, "entitlement"), "above its ceiling", "raise the ceiling"),
+        ("a part of nothing", changed(WHOLE, "default", "ceiling", to="0%"), ("default", "ceiling"),
+         "'0%' is not a part of the pool", ""),
+        ("more than all", changed(WHOLE, "default", "ceiling", to="101%"), ("default", "ceiling"),
+         "over 0% and up to 100%", ""),
+        ("a part as a bare number", changed(WHOLE, "default", "ceiling", to=0.6), ("default", "ceiling"), "as 70%", ""),
+        ("evictions where nothing may be evicted", {**LEAST, "preemption": {}}, ("preemption",),
+         "no class may be evicted", "preemptible: true"),
+        ("a way to evict that is none", changed(WHOLE, "preemption", "how", to="force"), ("preemption", "how"),
+         "'levels' or 'switch'", ""),
+        ("a deadline that is no time", changed(WHOLE, "classes", 1, "deadline", to="noon"),
+         ("classes", 1, "deadline"), "'noon' is not a duration", ""),
+        ("a deadline by something unknown", changed(WHOLE, "classes", 0, "deadline", to={"tga": "x"}),
+         ("classes", 0, "deadline", "tga"), "unknown key `tga`", "did you mean `tag`?"),
+        ("a boost and no more", changed(WHOLE, "on_alarm", 0, to={"alarm": "a", "boost": "sweep"}), ("on_alarm", 0),
+         "`by` is missing", "go together"),
+        ("a share and no more", changed(WHOLE, "on_alarm", 0, to={"alarm": "a", "share": "all"}), ("on_alarm", 0),
+         "one of the three", "`borrow_limit` or `weight`"),
+        ("a boost and a borrow limit", changed(WHOLE, "on_alarm", 0, "borrow_limit", to=5), ("on_alarm", 0),
+         "one of the three", ""),
+        ("a boost of a share", changed(WHOLE, "on_alarm", 0, "share", to="all"), ("on_alarm", 0, "share"),
+         "a boost is of a class", "take it out"),
+        ("a borrow limit of nothing", changed(WHOLE, "on_alarm", 2, "share", to=None), ("on_alarm", 2),
+         "`share` is missing", "add it"),
+        ("a borrow limit below none", changed(WHOLE, "on_alarm", 2, "borrow_limit", to=-2),
+         ("on_alarm", 2, "borrow_limit"), "greater than or equal to -1", ""),
+        ("a weight where priorities count",
+         changed(WHOLE, "on_alarm", 2, to={"alarm": "a", "share": "all", "weight": 1}), ("on_alarm", 2, "weight"),
+         "only across shares", ""),
+        ("a weight of a share that has none", changed(ACROSS, "on_alarm", 0, "share", to="teamc"),
+         ("on_alarm", 0, "share"), "no class has a weight for share teamc", "one of: teama, teamb*"),
+        ("two borrow limits at once",
+         {**LEAST, "on_alarm": [{"alarm": "gpu-*", "share": "all", "borrow_limit": 50},
+                                {"alarm": "*-low", "share": "a*", "borrow_limit": -1}]},
+         ("on_alarm", 1, "borrow_limit"), "entry 1 sets it to 50 for the same share", "give both the same"),
+        ("a window of no time", changed(WHOLE, "windows", 0, "when", to="Mon"), ("windows", 0, "when"),
+         "'Mon' is not a window; write it as `Mon-Fri 20:00-06:00 Europe/Madrid`", ""),
+        ("a window nowhere", changed(WHOLE, "windows", 0, "when", to="Mon 08:00-09:00 Europe/Atlantis"),
+         ("windows", 0, "when"), "'Europe/Atlantis' is not a time zone", ""),
+        ("a window that ends when it begins", changed(WHOLE, "windows", 0, "when", to="Mon 08:00-08:00 UTC"),
+         ("windows", 0, "when"), "a whole day is 00:00-24:00", ""),
+        ("a window of a class that is none", changed(WHOLE, "windows", 0, "set", to={"prod": {"head_start": "1h"}}),
+         ("windows", 0, "set", "prod"), "no class is named prod", "one of: production"),
+        ("a window that changes nothing", changed(WHOLE, "windows", 0, "set", to={"sweep": {}}),
+         ("windows", 0, "set", "sweep"), "nothing is set", ""),
+        ("a window for nobody", changed(WHOLE, "windows", 0, "set", to={}), ("windows", 0, "set"), "at least 1", ""),
+        ("a window with a key that windows lack",
+         changed(WHOLE, "windows", 0, "set", to={"sweep": {"preemptible": True}}),
+         ("windows", 0, "set", "sweep", "preemptible"), "unknown key `preemptible`", "known here: head_start"),
+        ("a window that turns parts over", changed(WHOLE, "windows", 0, "set", to={"production": {"ceiling": "50%"}}),
+         ("windows", 0, "set", "production"), "above its ceiling then", ""),
+    ],
 )  # fmt: skip
-@pytest.mark.parametrize("value", ["60%", {"patience": "60m"}, True, None])
-def test_what_is_not_built_is_refused_by_name_and_once(path: Path, value: object) -> None:
-    wanted = {path: (f"`{path[-1]}` is not built yet in this version", "take it out")}
-    assert problems(changed(WHOLE, *path, to=value)) == wanted
+def test_a_policy_that_contradicts_itself_is_refused_where_it_can_be_mended(
+    case: str, document: dict[str, Any], path: Path, words: str, remedy: str
+) -> None:
+    found = problems(document)
+    assert path in found, (case, found)
+    message, said = found[path]
+    assert words in message, case
+    assert remedy in said, case
+
+
+@pytest.mark.parametrize(
+    "case, rules",
+    [
+        ("other alarms", ({"alarm": "a-*", "share": "all", "borrow_limit": 5},
+                          {"alarm": "b-*", "share": "all", "borrow_limit": 6})),
+        ("other shares", ({"alarm": "a", "share": "team-a", "borrow_limit": 5},
+                          {"alarm": "a", "share": "team-b", "borrow_limit": 6})),
+        ("the same limit", ({"alarm": "a*", "share": "all", "borrow_limit": 5, "for": "1h"},
+                            {"alarm": "*a", "share": "all", "borrow_limit": 5})),
+        ("two boosts of one class, of which the larger counts", ({"alarm": "a", "boost": "sweep", "by": "1h"},
+                                                                 {"alarm": "a", "boost": "sweep", "by": "2h"})),
+    ],
+)  # fmt: skip
+def test_alarms_that_do_not_contradict_each_other_are_allowed(case: str, rules: tuple[object, ...]) -> None:
+    assert parse_policy({**LEAST, "on_alarm": list(rules)}), case
+
+
+@pytest.mark.parametrize("text, wanted", [("70%", 0.7), ("100%", 1.0), ("0.5%", 0.005)])
+def test_a_part_of_the_pool_is_read(text: str, wanted: float) -> None:
+    assert fraction(text) == pytest.approx(wanted)
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    document = changed(changed(changed(WHOLE, "windows", to=[]), "spread", to="-1h"), "classes", 0, "nam", to="x")
-    assert set(problems(document)) == {("windows",), ("spread",), ("classes", 0, "nam")}
+    document = changed(changed(changed(WHOLE, "window", to=[]), "spread", to="-1h"), "classes", 0, "nam", to="x")
+    assert set(problems(document)) == {("window",), ("spread",), ("classes", 0, "nam")}
 
 
 @pytest.mark.parametrize("document", [None, [], "policy", 3, [LEAST]])
@@ -226,11 +388,14 @@ def test_classes_that_some_job_reaches_are_allowed(case: str, first: object, sec
 
 def test_the_schema_knows_every_key_and_allows_no_other() -> None:
     schema = policy_schema()
-    assert set(schema["properties"]) == set(WHOLE)
+    assert set(schema["properties"]) == {*WHOLE, "across_shares"}
     assert set(schema["required"]) == {"version", "queue", "share", "default"}
     objects = [schema, *schema["$defs"].values()]
     assert all(part["additionalProperties"] is False for part in objects)
-    assert set(schema["$defs"]["AlarmDocument"]["properties"]) == {"alarm", "boost", "by", "for"}
+    assert set(schema["$defs"]["AlarmDocument"]["properties"]) == {
+        "alarm", "boost", "by", "for", "share", "borrow_limit", "weight",
+    }  # fmt: skip
+    assert schema["$defs"]["PreemptionDocument"]["properties"]["patience"]["default"] == "3600s"
     assert schema["$schema"].startswith("https://json-schema.org/")
 
 
@@ -243,7 +408,7 @@ def durations_in(part: object) -> list[dict[str, Any]]:
 
 def test_every_example_in_the_schema_is_a_duration_that_we_read() -> None:
     found = durations_in(policy_schema())
-    assert len(found) == 8
+    assert len(found) == 15
     for part in found:
         for example in part["examples"]:
             assert parse_policy(changed(WHOLE, "spread", to=example)).spread == seconds(example)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pointsman.queues.globs import contains
+from pointsman.queues.globs import contains, overlap
 
 # Long enough to tell apart any two of the short globs below; `z` stands for the characters that they do not name.
 STRINGS = tuple("".join(s) for length in range(6) for s in product("ab-z", repeat=length))
@@ -81,3 +81,31 @@ def test_a_glob_of_brackets_takes_the_same_strings_as_fnmatch(glob: str) -> None
 def test_long_globs_of_many_stars_are_compared_in_no_time() -> None:
     assert contains("*a*b*a*b*a*b*", "*ab*ab*ab*ab*")
     assert not contains("*a*b*a*b*a*b*a", "*ab*ab*ab*ab*")
+
+
+plain = st.lists(st.sampled_from(("a", "b", "-", "*", "?")), max_size=4).map("".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(plain, plain, plain)
+def test_what_two_globs_have_in_common_is_contained_and_overlaps_as_trying_every_string_says(
+    outer: str, first: str, second: str
+) -> None:
+    common = [s for s in STRINGS if fnmatchcase(s, first) and fnmatchcase(s, second)]
+    assert contains(outer, first, second) is all(fnmatchcase(s, outer) for s in common)
+    assert overlap(first, second) is bool(common)
+
+
+@pytest.mark.parametrize(
+    "globs, wanted",
+    [
+        (("team-*", "*-b"), True),
+        (("team-a*", "team-b*"), False),
+        (("[ab]", "[bc]"), True),
+        (("[ab]", "[!ab]"), False),
+        (("*", ""), True),
+        (("a*", "*b", "?"), False),
+    ],
+)
+def test_globs_overlap_where_one_string_is_matched_by_all(globs: tuple[str, ...], wanted: bool) -> None:
+    assert overlap(*globs) is wanted

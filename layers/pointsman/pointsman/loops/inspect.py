@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from pointsman.documents import stored_policy
 from pointsman.errors import UserMistake
 from pointsman.loops.observe import Observation, Observer
+from pointsman.policy_documents import stored_policy
 from pointsman.ports import Control, JobTable, QueueRecord, StoredPolicy
 from pointsman.queues.decide import Decision, decide
 from pointsman.queues.policy import Policy

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pointsman.documents import InvalidDocument, stored_policy
+from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.observe import Observation, Observer
+from pointsman.policy_documents import stored_policy
 from pointsman.ports import (
     BatchQueues,
     Clock,

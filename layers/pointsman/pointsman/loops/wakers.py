@@ -6,10 +6,11 @@ from fnmatch import fnmatchcase
 from json import dumps
 from typing import Any
 
-from pointsman.documents import InvalidDocument, stored_policy
+from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Poison
 from pointsman.inbound import EndpointChanged, watched_event
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay
+from pointsman.policy_documents import stored_policy
 from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
 
 AHEAD = 30.0  # seconds, half a tick: what is due just after this one would otherwise be woken a minute late

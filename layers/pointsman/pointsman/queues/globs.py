@@ -62,29 +62,46 @@ def _after(steps: tuple[_Step, ...], places: frozenset[int], char: str) -> froze
     return _closure(steps, frozenset(nexts))
 
 
-def contains(outer: str, inner: str) -> bool:
-    """Whether `outer` matches every string that `inner` matches (globs as in `fnmatch.fnmatchcase`).
+def contains(outer: str, *inner: str) -> bool:
+    """Whether `outer` matches every string that all of `inner` match (globs as in `fnmatch.fnmatchcase`).
 
     Exact, but for patterns such as `*a????????????????` whose walk is exponential: those count as not contained.
 
     >>> contains("prod-*", "prod-rank-*"), contains("prod-rank-*", "prod-*"), contains("*-?", "a-[xy]")
     (True, False, True)
+    >>> contains("team-?b", "team-??", "*b")
+    True
     """
-    wide, narrow = _steps(outer), _steps(inner)
-    if wide == narrow:
-        return True
-    alphabet = {_ANY_OTHER}.union(*(step.chars for step in (*wide, *narrow) if step.chars is not None))
-    start = (_closure(narrow, frozenset({0})), _closure(wide, frozenset({0})))
+    return outer in inner or not _differ(outer, inner)
+
+
+def overlap(*globs: str) -> bool:
+    """Whether some string is matched by all; patterns whose walk is exponential count as overlapping.
+
+    >>> overlap("team-*", "*-b"), overlap("team-a*", "team-b*")
+    (True, False)
+    """
+    return _differ(None, globs)
+
+
+def _differ(outer: str | None, inner: tuple[str, ...]) -> bool:
+    """Whether some string is matched by all of `inner` and not by `outer` (None matches nothing)."""
+    narrow = [_steps(glob) for glob in inner]
+    wide = _steps(outer) if outer is not None else ()
+    alphabet = {_ANY_OTHER}.union(*(step.chars for steps in (wide, *narrow) for step in steps if step.chars))
+    start = (tuple(_closure(steps, frozenset({0})) for steps in narrow),
+             _closure(wide, frozenset({0})) if outer is not None else frozenset())  # fmt: skip
     seen, todo = {start}, [start]
     while todo:
         in_narrow, in_wide = todo.pop()
-        if len(narrow) in in_narrow and len(wide) not in in_wide:
-            return False
+        ends = all(len(steps) in places for steps, places in zip(narrow, in_narrow, strict=True))
+        if ends and (outer is None or len(wide) not in in_wide):
+            return True
         for char in alphabet:
-            following = _after(narrow, in_narrow, char)
-            if following and (state := (following, _after(wide, in_wide, char))) not in seen:
+            following = tuple(_after(steps, places, char) for steps, places in zip(narrow, in_narrow, strict=True))
+            if all(following) and (state := (following, _after(wide, in_wide, char))) not in seen:
                 if len(seen) == MOST_STATES:
-                    return False
+                    return True
                 seen.add(state)
                 todo.append(state)
-    return True
+    return False

@@ -1,12 +1,14 @@
 """What a team wants of one queue, as values the core can decide on.
 
-Durations are seconds. `pointsman.documents` turns the YAML that people write into these values.
+Durations are seconds. `pointsman.policy_documents` turns the YAML that people write into these values.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
+
+from pointsman.wall_clock import Weekly
 
 
 class Mode(StrEnum):
@@ -33,20 +35,32 @@ class Match:
 
     job_name: str | None = None
     tags: tuple[tuple[str, str], ...] = ()
+    share: str | None = None
 
-    def covers(self, name: str, tags: Mapping[str, str]) -> bool:
-        """Whether a job of this name and these tags matches."""
+    def covers(self, name: str, tags: Mapping[str, str], share: str | None = None) -> bool:
+        """Whether a job of this name, these tags and this share matches."""
         if self.job_name is not None and not fnmatchcase(name, self.job_name):
             return False
+        if self.share is not None and (share is None or not fnmatchcase(share, self.share)):
+            return False
         return all(key in tags and fnmatchcase(tags[key], glob) for key, glob in self.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When a job should have finished: `within` seconds of its submission, or the time that its `tag` names."""
+
+    within: float | None = None
+    tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JobClass:
     """One class of work; classes are listed from the most to the least urgent.
 
-    Above its `entitlement`, a fraction of the pool (None: all of it), a class evicts no one. Jobs of a `preemptible`
-    class may be evicted.
+    `entitlement` and `ceiling` are fractions of the pool (None: all of it). A class that holds its entitlement has no
+    head start, no place held, and evicts no one; above its ceiling none of its jobs is moved forward. Jobs of a
+    `preemptible` class may be evicted.
     """
 
     name: str
@@ -55,6 +69,36 @@ class JobClass:
     max_wait: float | None = None
     entitlement: float | None = None
     preemptible: bool = False
+    ceiling: float | None = None
+    deadline: Deadline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a window changes of a class while it is open; None leaves it."""
+
+    head_start: float | None = None
+    max_wait: float | None = None
+    entitlement: float | None = None
+    ceiling: float | None = None
+
+    def applied(self, to: JobClass) -> JobClass:
+        """The class with these settings."""
+        return replace(
+            to,
+            head_start=to.head_start if self.head_start is None else self.head_start,
+            max_wait=to.max_wait if self.max_wait is None else self.max_wait,
+            entitlement=to.entitlement if self.entitlement is None else self.entitlement,
+            ceiling=to.ceiling if self.ceiling is None else self.ceiling,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time of the week in which classes have other settings; of two that are open, the later in the list counts."""
+
+    when: Weekly
+    settings: tuple[tuple[str, Settings], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +156,7 @@ class Policy:
     """The policy of one queue; `classes` ends with the default class, which matches everything.
 
     `weights` are those that a fair-share scheduling policy should have, by its share identifiers; empty leaves them.
+    A priority that someone else set stands for `respect_human` seconds (None: for ever).
     """
 
     queue: str
@@ -124,10 +169,24 @@ class Policy:
     preemption: Preemption | None = None
     weights: tuple[tuple[str, float], ...] = ()
     on_alarm_shares: tuple[AlarmShare, ...] = ()
+    respect_human: float | None = None
+    windows: tuple[Window, ...] = ()
 
-    def classify(self, name: str, tags: Mapping[str, str]) -> JobClass:
+    def at(self, now: float) -> "Policy":
+        """The policy as the windows that are open now make it."""
+        classes = {c.name: c for c in self.classes}
+        for window in self.windows:
+            if window.when.open(now):
+                classes |= {name: settings.applied(classes[name]) for name, settings in window.settings}
+        return replace(self, classes=tuple(classes.values())) if self.windows else self
+
+    def next_edge(self, now: float) -> float:
+        """When the next window opens or closes; infinity when there is none."""
+        return min((window.when.next_edge(now) for window in self.windows), default=float("inf"))
+
+    def classify(self, name: str, tags: Mapping[str, str], share: str | None = None) -> JobClass:
         """The first class that covers the job."""
-        return next(c for c in self.classes if c.match.covers(name, tags))
+        return next(c for c in self.classes if c.match.covers(name, tags, share))
 
     def rules(self, share: str | None) -> bool:
         """Whether jobs of this share are this policy's to move."""

@@ -1,0 +1,158 @@
+"""The policy as people write it: parsed, checked as a whole, and turned into the core's values.
+
+The stored form of a document is its JSON text.
+"""
+
+import difflib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from pointsman.documents import InvalidDocument, Path, Problem
+from pointsman.policy_checks import contradictions
+from pointsman.policy_models import (
+    DURATION,
+    TAG,
+    AlarmDocument,
+    ClassDocument,
+    DeadlineDocument,
+    DefaultDocument,
+    MatchDocument,
+    PolicyDocument,
+    PreemptionDocument,
+    ReservationDocument,
+    SettingsDocument,
+    WindowDocument,
+)
+from pointsman.queues.policy import (
+    AlarmBoost,
+    AlarmShare,
+    Deadline,
+    How,
+    JobClass,
+    Match,
+    Mode,
+    Policy,
+    Preemption,
+    Reservation,
+    Settings,
+    Window,
+)
+
+_ADAPTER = TypeAdapter(PolicyDocument)
+
+
+def policy_schema() -> dict[str, Any]:
+    """The JSON Schema of a policy document."""
+    schema = _ADAPTER.json_schema()
+    for model in (schema, *schema["$defs"].values()):
+        for part in model["properties"].values():
+            if part.get("type") == "string" and isinstance(part.get("default"), float):
+                part["default"] = f"{part['default']:.0f}s"  # a duration, as it would be written
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def parse_policy(document: object) -> Policy:
+    """The policy that a parsed YAML or JSON document states; raises `InvalidDocument` with everything that is wrong."""
+    if not isinstance(document, Mapping):
+        raise InvalidDocument((Problem((), "a policy is a mapping of keys", "start with `version: 1`"),))
+    try:
+        parsed = _ADAPTER.validate_python(document)
+    except ValidationError as error:
+        raise InvalidDocument(tuple(dict.fromkeys(map(_problem, error.errors())))) from None
+    if problems := tuple(contradictions(parsed)):
+        raise InvalidDocument(problems)
+    return _policy(parsed)
+
+
+def stored_policy(text: str) -> Policy:
+    """The policy of a stored document; raises `InvalidDocument` when this version of Pointsman cannot read it."""
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise InvalidDocument((Problem((), f"not JSON: {error}", "apply the policy again"),)) from None
+    return parse_policy(document)
+
+
+def _problem(error: Mapping[str, Any]) -> Problem:
+    path: Path = tuple(part for part in error["loc"] if part not in (DURATION, TAG, "[key]"))
+    if error["type"] == "extra_forbidden":
+        known = _known(path)
+        close = difflib.get_close_matches(str(path[-1]), known, n=1)
+        return Problem(path, f"unknown key `{path[-1]}`", f"did you mean `{close[0]}`?" if close else _one_of(known))
+    if error["type"] == "missing":
+        return Problem(path, f"`{path[-1]}` is missing", "add it")
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return Problem(path, message if error["type"] == "value_error" else f"{message}, not {error['input']!r}")
+
+
+def _known(path: Path) -> list[str]:
+    models: dict[object, type[BaseModel]] = {
+        "classes": ClassDocument, "default": DefaultDocument, "match": MatchDocument, "deadline": DeadlineDocument,
+        "reservation": ReservationDocument, "preemption": PreemptionDocument, "on_alarm": AlarmDocument,
+        "windows": WindowDocument, "set": SettingsDocument,
+    }  # fmt: skip
+    model = next((models[part] for part in reversed(path[:-1]) if part in models), PolicyDocument)
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _one_of(names: list[str]) -> str:
+    return f"known here: {', '.join(names)}"
+
+
+def _policy(document: PolicyDocument) -> Policy:
+    held, evicting = document.reservation, document.preemption
+    return Policy(
+        queue=document.queue,
+        classes=(*map(_class, document.classes), _class(document.default)),
+        mode=Mode(document.mode),
+        share=document.share,
+        spread=document.spread,
+        reservation=Reservation(held.after, held.at_most) if held else None,
+        on_alarm=tuple(
+            AlarmBoost(a.alarm, a.boost, a.by, a.for_)
+            for a in document.on_alarm
+            if a.boost is not None and a.by is not None
+        ),
+        preemption=Preemption(evicting.patience, evicting.protect, evicting.at_most_per_job, How(evicting.how))
+        if evicting
+        else None,
+        weights=tuple(
+            dict.fromkeys((c.match.share, c.weight) for c in document.classes if c.match.share and c.weight is not None)
+        ),
+        on_alarm_shares=tuple(
+            AlarmShare(a.alarm, a.share, a.borrow_limit, a.weight, a.for_)
+            for a in document.on_alarm
+            if a.share is not None
+        ),
+        respect_human=document.respect_human,
+        windows=tuple(
+            Window(w.when, tuple((name, _settings(s)) for name, s in w.set.items())) for w in document.windows
+        ),
+    )
+
+
+def _class(written: DefaultDocument) -> JobClass:
+    match, deadline = Match(), written.deadline
+    if isinstance(written, ClassDocument):
+        match = Match(written.match.job_name, tuple(written.match.tag.items()), written.match.share)
+    if deadline is None:
+        finish = None
+    else:
+        finish = Deadline(tag=deadline.tag) if isinstance(deadline, DeadlineDocument) else Deadline(within=deadline)
+    return JobClass(
+        name=written.name,
+        match=match,
+        head_start=written.head_start,
+        max_wait=written.max_wait,
+        entitlement=written.entitlement,
+        preemptible=written.preemptible,
+        ceiling=written.ceiling,
+        deadline=finish,
+    )
+
+
+def _settings(written: SettingsDocument) -> Settings:
+    return Settings(written.head_start, written.max_wait, written.entitlement, written.ceiling)
