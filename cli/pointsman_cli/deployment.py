@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pointsman_cli.rollout_deployment import DeployedRollouts
 
 OUTPUTS = ("JobsTable", "ControlTable", "QueueWakesUrl", "DeadLettersUrl")
+PLAYED = "`pointsman demo rollout NAME` plays one"
 LONGEST_COMMAND = 70.0  # seconds that the function may take; it is asked once
 
 
@@ -50,7 +51,7 @@ class AwsAccess:
 
 @contextmanager
 def _stack(target: Target) -> Iterator[Wiring]:
-    yield Wiring(_settings(target, _outputs(target)))
+    yield Wiring(_settings(target, _outputs(target, otherwise="try --demo-at 14h")))
 
 
 @contextmanager
@@ -59,21 +60,21 @@ def _rollouts(target: Target) -> Iterator["DeployedRollouts"]:
 
     if target.demo_at is not None:
         text = "the day of the demo has no rollouts"
-        raise UserMistake(text, place="--demo-at", remedy="`pointsman demo rollout NAME` plays one")
-    outputs = _outputs(target)
+        raise UserMistake(text, place="--demo-at", remedy=PLAYED)
+    outputs = _outputs(target, otherwise=PLAYED)
     if OUTPUT not in outputs:
         raise Misconfigured(f"stack {target.stack} has no output {OUTPUT}: it was deployed before there were rollouts")
     invoker = _client("lambda", target.endpoint_url, read=LONGEST_COMMAND, attempts=1)
     yield DeployedRollouts(Wiring(_settings(target, outputs)), outputs[OUTPUT], invoker)
 
 
-def _outputs(target: Target) -> dict[str, str]:
+def _outputs(target: Target, otherwise: str) -> dict[str, str]:
     """The outputs of the stack that is named; whatever keeps us from it is said with its remedy."""
     if not target.stack:
         raise UserMistake(
             "no deployment is named",
             place="--stack",
-            remedy="name its stack by --stack or POINTSMAN_STACK, or try --demo-at 14h",
+            remedy=f"name its stack by --stack or POINTSMAN_STACK; without an AWS account, {otherwise}",
         )
     try:
         return _described(target.stack, target.endpoint_url)

@@ -41,20 +41,26 @@ def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
         ctx.meta[f"{_META}{param.name}"] = value
 
 
-def where(verb: Verb, *, environment: bool = False) -> Verb:
+def where(verb: Verb, *, environment: bool = False, demo: bool = True) -> Verb:
     """Say which deployment is meant; the nearest to the verb counts, then what stood before it."""
     shared: dict[str, Any] = {"callback": _keep, "expose_value": False}
-    options = (
+    options = [
         click.option("--stack", metavar="NAME", envvar="POINTSMAN_STACK" if environment else None, **shared,
                      help="The CloudFormation stack of the deployment (or POINTSMAN_STACK)."),
         click.option("--endpoint-url", metavar="URL", **shared, help="Ask this address instead of AWS."),
-        click.option("--demo-at", metavar="TIME", type=DURATION, **shared,
-                     help="No AWS account: the day of the demo, played to this time, as 14h or 90m."),
         click.option("--debug", is_flag=True, **shared, help="Show the traceback of a failure."),
-    )  # fmt: skip
+    ]  # fmt: skip
+    if demo:
+        about = "No AWS account: the day of the demo, played to this time, as 14h or 90m."
+        options.insert(2, click.option("--demo-at", metavar="TIME", type=DURATION, **shared, help=about))
     for option in reversed(options):
         verb = option(verb)
     return verb
+
+
+def deployed(verb: Verb) -> Verb:
+    """Say which deployment on AWS is meant: the day of the demo has no rollouts."""
+    return where(verb, demo=False)
 
 
 def wants_traceback(ctx: click.Context) -> bool:

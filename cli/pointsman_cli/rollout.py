@@ -1,22 +1,23 @@
 """`pointsman rollout`: plan rollouts, and look at them, which changes nothing; the verbs that command are beside."""
 
 from pathlib import Path
-from time import sleep
 
 import click
-from rich.live import Live
-from rich.text import Text
 
-from pointsman.errors import Gone, UserMistake
+from pointsman.errors import Gone, Misconfigured, UserMistake
 from pointsman.rollout_documents import request_schema
 from pointsman.rollout_ports import StoredRollout
+from pointsman.rollouts.record import Phase
 from pointsman_cli import options, rollout_shapes, rollout_text
 from pointsman_cli.failures import FOUND
 from pointsman_cli.printing import print_json
 from pointsman_cli.rollout_access import RolloutDeployment
 from pointsman_cli.rollout_command import COMMANDS
 from pointsman_cli.rollout_request import read_request
+from pointsman_cli.rollout_watch import watch
 from pointsman_cli.screen import screen
+
+INTERRUPTED = 130  # as a shell tells that a program was interrupted
 
 
 @click.group()
@@ -27,7 +28,7 @@ def rollout() -> None:
 @rollout.command(short_help="What a rollout would do; changes nothing.")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.as_json
-@options.where
+@options.deployed
 @click.pass_context
 def plan(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Waves, batch sizes, capacity, duration and checks of the request in FILE; changes nothing.
@@ -53,23 +54,30 @@ def schema() -> None:
 @rollout.command("list", short_help="The last rollouts.")
 @click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many at most.")
 @options.as_json
-@options.where
+@options.deployed
 @click.pass_context
 def list_(ctx: click.Context, limit: int, as_json: bool) -> None:
     """The rollouts that were asked for last, the newest first."""
+    stored: list[StoredRollout] = []
+    unread: dict[str, str] = {}
     with options.rollouts(ctx) as found:
-        stored = [found.rollout_table.load(name) for name in found.rollout_table.rollouts(limit)]
+        for name in found.rollout_table.rollouts(limit):
+            try:
+                stored.append(found.rollout_table.load(name))
+            except (Gone, Misconfigured) as error:
+                unread[name] = str(error)
     if as_json:
-        print_json({"rollouts": [rollout_shapes.line_shape(s.record, s.next_wake_at) for s in stored]})
+        lines = [rollout_shapes.line_shape(s.record, s.next_wake_at) for s in stored]
+        print_json({"rollouts": lines, "unread": [{"rollout": name, "why": why} for name, why in unread.items()]})
     else:
-        rollout_text.rollouts(screen(), [s.record for s in stored])
-    ctx.exit(0 if stored else FOUND)
+        rollout_text.rollouts(screen(), stored, unread)
+    ctx.exit(0 if stored or unread else FOUND)
 
 
 @rollout.command(short_help="Where a rollout is, and why.")
 @click.argument("rollout")
 @options.as_json
-@options.where
+@options.deployed
 @click.pass_context
 def show(ctx: click.Context, rollout: str, as_json: bool) -> None:
     """Where ROLLOUT is, what holds it, and how far each component is."""
@@ -78,33 +86,32 @@ def show(ctx: click.Context, rollout: str, as_json: bool) -> None:
     if as_json:
         print_json(rollout_shapes.rollout_shape(stored.record, stored.request, stored.plan, stored.next_wake_at))
     else:
-        rollout_text.rollout(screen(), stored.record, stored.request, stored.plan, stored.next_wake_at)
+        rollout_text.rollout(screen(), stored)
 
 
-@rollout.command(short_help="The same, redrawn until it ends.")
+@rollout.command("watch", short_help="Where a rollout is, redrawn until it ends.")
 @click.argument("rollout")
 @click.option("--every", type=options.DURATION, default="10s", show_default=True, help="How often to look.")
-@options.where
+@options.deployed
 @click.pass_context
-def watch(ctx: click.Context, rollout: str, every: float) -> None:
-    """Draw ROLLOUT anew until it ends. Exits with 1 when it ends otherwise than SUCCEEDED."""
-    out = screen()
-    with options.rollouts(ctx) as found, Live(console=screen(), auto_refresh=False) as live:
-        while True:
-            stored = _load(found, rollout)
-            with out.capture() as drawn:
-                rollout_text.rollout(out, stored.record, stored.request, stored.plan, stored.next_wake_at)
-            live.update(Text.from_ansi(drawn.get()), refresh=True)
-            if stored.record.phase.terminal:
-                break
-            sleep(max(1.0, every))
-    ctx.exit(0 if stored.record.phase.value == "SUCCEEDED" else FOUND)
+def watch_(ctx: click.Context, rollout: str, every: float) -> None:
+    """Draw ROLLOUT anew until it ends. Exits with 1 when it ends otherwise than SUCCEEDED.
+
+    Ctrl-C ends the watching, with 130; the rollout goes on.
+    """
+    try:
+        with options.rollouts(ctx) as found:
+            stored = watch(lambda: _load(found, rollout), every)
+    except KeyboardInterrupt:
+        click.echo(f"{rollout} goes on; `pointsman rollout watch {rollout}` looks again", err=True)
+        ctx.exit(INTERRUPTED)
+    ctx.exit(0 if stored.record.phase is Phase.SUCCEEDED else FOUND)
 
 
 @rollout.command(short_help="Every commit of a rollout, with its reasons.")
 @click.argument("rollout")
 @options.as_json
-@options.where
+@options.deployed
 @click.pass_context
 def history(ctx: click.Context, rollout: str, as_json: bool) -> None:
     """What was done in ROLLOUT, when, by whom, and why, the oldest first."""

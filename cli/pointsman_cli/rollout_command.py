@@ -1,5 +1,6 @@
 """The verbs of `pointsman rollout` that command: the function `command_rollout` obeys, in the caller's name."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,111 +11,99 @@ from pointsman_cli import options
 from pointsman_cli.printing import print_json
 from pointsman_cli.rollout_request import read_request
 
-WAIVABLE = click.Choice([HoldKind.NO_TRAFFIC.value, HoldKind.INCONCLUSIVE.value])
+ROLLOUT = click.argument("rollout")
+REASON = click.option("--reason", default="", help="Why, for the history.")
+REASON_NEEDED = click.option("--reason", required=True, help="Why, for the history.")
+NEW_NAME = click.option("--as", "new_rollout", metavar="NAME", default="", help="Of the new one, if this has ended.")
+WAVE = click.argument("wave", type=click.IntRange(min=1))
+HOLD = click.argument("hold", type=click.Choice([HoldKind.NO_TRAFFIC.value, HoldKind.INCONCLUSIVE.value]))
+COMPONENT = click.argument("component")
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb on a rollout: what the help says of it, and what it takes beside the rollout."""
+
+    name: str
+    short: str
+    about: str
+    takes: tuple[Any, ...] = (REASON,)
+
+
+VERBS = (
+    Verb("pause", "Begin nothing new.", "Begin nothing new in ROLLOUT. Watching, alarms and ways back go on."),
+    Verb("resume", "End a pause.", "End a pause of ROLLOUT."),
+    Verb(
+        "abort",
+        "Stop it: what is in flight goes back.",
+        "Stop ROLLOUT: what is in flight goes back, what is finished stays.",
+    ),
+    Verb(
+        "rollback",
+        "Take everything back.",
+        "Take everything in ROLLOUT back to the old version; when it has ended, by a new rollout that is linked to it.",
+        (NEW_NAME, REASON),
+    ),
+    Verb(
+        "retry",
+        "Try again what failed or is stuck.",
+        "New attempts for what is stuck in ROLLOUT; when it has ended, a new rollout of what it left.",
+        (NEW_NAME, REASON),
+    ),
+    Verb(
+        "approve",
+        "Let a wave begin.",
+        "Let WAVE (from 1) of ROLLOUT begin, which the request wants approved.",
+        (WAVE, REASON),
+    ),
+    Verb(
+        "waive",
+        "Let a gate pass without the evidence that it lacks.",
+        "Let the present gate of ROLLOUT pass though it is held for no_traffic or as inconclusive. It counts for this "
+        "gate only.",
+        (HOLD, REASON_NEEDED),
+    ),
+    Verb(
+        "adopt",
+        "Accept what someone else changed.",
+        "Let what COMPONENT has now count as its old version: it is planned again, or left out if it has the new one.",
+        (COMPONENT, REASON_NEEDED),
+    ),
+)
 
 
 @click.command(short_help="Ask for a rollout.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--reason", default="", help="Why, for the history.")
+@REASON
 @options.as_json
-@options.where
+@options.deployed
 @click.pass_context
 def start(ctx: click.Context, file: Path, reason: str, as_json: bool) -> None:
     """Check the request in FILE, and ask for the rollout. Its first pass plans it, and refuses what `plan` refuses."""
     _, document = read_request(file, as_json=as_json)
-    _command(ctx, as_json, verb="request", request=document, reason=reason)
+    _send(ctx, as_json, verb="request", request=document, reason=reason)
 
 
-@click.command(short_help="Let a wave begin.")
-@click.argument("rollout")
-@click.argument("wave", type=click.IntRange(min=1))
-@click.option("--reason", default="", help="Why, for the history.")
-@options.as_json
-@options.where
-@click.pass_context
-def approve(ctx: click.Context, rollout: str, wave: int, reason: str, as_json: bool) -> None:
-    """Let WAVE (from 1) of ROLLOUT begin, which the request wants approved."""
-    _command(ctx, as_json, verb="approve", rollout=rollout, wave=wave, reason=reason)
-
-
-@click.command(short_help="Let a gate pass without the evidence that it lacks.")
-@click.argument("rollout")
-@click.argument("hold", type=WAIVABLE)
-@click.option("--reason", required=True, help="Why, for the history.")
-@options.as_json
-@options.where
-@click.pass_context
-def waive(ctx: click.Context, rollout: str, hold: str, reason: str, as_json: bool) -> None:
-    """Let the present gate of ROLLOUT pass though it is held for HOLD. It counts for this gate only."""
-    _command(ctx, as_json, verb="waive", rollout=rollout, hold=hold, reason=reason)
-
-
-@click.command(short_help="Accept what someone else changed.")
-@click.argument("rollout")
-@click.argument("component")
-@click.option("--reason", required=True, help="Why, for the history.")
-@options.as_json
-@options.where
-@click.pass_context
-def adopt(ctx: click.Context, rollout: str, component: str, reason: str, as_json: bool) -> None:
-    """Let what COMPONENT has now count as its old version: it is planned again, or left out if it has the new one."""
-    _command(ctx, as_json, verb="adopt", rollout=rollout, component=component, reason=reason)
-
-
-@click.command(short_help="Try again what failed or is stuck.")
-@click.argument("rollout")
-@click.option("--as", "new_rollout", default="", help="The name of the new rollout, when this one has ended.")
-@click.option("--reason", default="", help="Why, for the history.")
-@options.as_json
-@options.where
-@click.pass_context
-def retry(ctx: click.Context, rollout: str, new_rollout: str, reason: str, as_json: bool) -> None:
-    """New attempts for what is stuck in ROLLOUT; when it has ended, a new rollout of what it left."""
-    _command(ctx, as_json, verb="retry", rollout=rollout, new_rollout=new_rollout, reason=reason)
-
-
-@click.command(short_help="Take everything back.")
-@click.argument("rollout")
-@click.option("--as", "new_rollout", default="", help="The name of the new rollout, when this one has ended.")
-@click.option("--reason", default="", help="Why, for the history.")
-@options.as_json
-@options.where
-@click.pass_context
-def rollback(ctx: click.Context, rollout: str, new_rollout: str, reason: str, as_json: bool) -> None:
-    """Take everything in ROLLOUT back to the old version; when it has ended, by a new rollout that is linked to it."""
-    _command(ctx, as_json, verb="rollback", rollout=rollout, new_rollout=new_rollout, reason=reason)
-
-
-def _simple(verb: str, short: str, about: str) -> click.Command:
-    @click.command(verb, short_help=short, help=about)
-    @click.argument("rollout")
-    @click.option("--reason", default="", help="Why, for the history.")
+def _command(verb: Verb) -> click.Command:
     @options.as_json
-    @options.where
+    @options.deployed
     @click.pass_context
-    def command(ctx: click.Context, rollout: str, reason: str, as_json: bool) -> None:
-        _command(ctx, as_json, verb=verb, rollout=rollout, reason=reason)
+    def obey(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
+        _send(ctx, as_json, verb=verb.name, **given)
 
-    return command
+    for parameter in reversed((ROLLOUT, *verb.takes)):
+        obey = parameter(obey)
+    return click.command(verb.name, short_help=verb.short, help=verb.about)(obey)
 
 
-def _command(ctx: click.Context, as_json: bool, **command: Any) -> None:
+def _send(ctx: click.Context, as_json: bool, **command: Any) -> None:
     with options.rollouts(ctx) as found:
         answer = found.command_rollout({**command, "caller": options.access(ctx).caller(options.target(ctx))})
     if as_json:
         print_json(dict(answer))
-    else:
-        click.echo(f"{answer['rollout']}: {answer['phase']}; {answer['said']}")
+        return
+    click.echo(f"{answer['rollout']}: {answer['phase']}; {answer['said']}")
+    click.echo(f"next: pointsman rollout watch {answer['rollout']}", err=True)
 
 
-COMMANDS = (
-    start,
-    approve,
-    waive,
-    adopt,
-    _simple("pause", "Begin nothing new.", "Begin nothing new in ROLLOUT. Watching, alarms and ways back go on."),
-    _simple("resume", "End a pause.", "End a pause of ROLLOUT."),
-    _simple("abort", "Stop; what is done stays.", "Stop ROLLOUT: what is in flight goes back, what is finished stays."),
-    rollback,
-    retry,
-)
+COMMANDS = (start, *map(_command, VERBS))

@@ -8,6 +8,7 @@ from pointsman.rollouts.plan import Finding, Member, Need, Plan
 from pointsman.rollouts.record import ComponentRecord, Hold, Intent, RolloutRecord
 from pointsman.rollouts.request import Request
 from pointsman_cli.printing import moment
+from pointsman_cli.rollout_next import next_steps
 
 Shape = dict[str, object]
 
@@ -55,6 +56,7 @@ def rollout_shape(record: RolloutRecord, request: Request, plan: Plan | None, ne
         "waves": len(plan.waves) if plan else None,
         "capacity": request.capacity.value,
         "retry_of": request.retry_of or None,
+        "next": list(next_steps(record)),
         "components": [_component(component, plan) for component in record.components],
         "gives_way": [
             {"component": n.component, "before": n.noted, "wanted": n.wanted, "state": n.state.value}

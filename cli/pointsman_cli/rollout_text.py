@@ -1,15 +1,18 @@
 """What `pointsman rollout` prints for people."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 
 from pointsman.queues.reasons import hours
+from pointsman.rollout_inbound import CLAIMED
+from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.decision import JournalEntry, parking
 from pointsman.rollouts.plan import Finding, Level, Plan
-from pointsman.rollouts.record import Direction, RolloutRecord
-from pointsman.rollouts.request import Capacity, Request
+from pointsman.rollouts.record import CopyNote, Direction, Phase
+from pointsman.rollouts.request import Capacity
 from pointsman_cli.printing import counted, when
+from pointsman_cli.rollout_next import next_steps
 from pointsman_cli.rollout_shapes import INTENTS
 from pointsman_cli.screen import table
 
@@ -58,28 +61,32 @@ def findings(out: Console, found: Iterable[Finding]) -> None:
         out.print(f"{finding.level.value:<11} {finding}", style=STYLES[finding.level])
 
 
-def rollout(out: Console, record: RolloutRecord, request: Request, made: Plan | None, next_wake_at: float) -> None:
+def rollout(out: Console, stored: StoredRollout) -> None:
     """`rollout show`."""
-    wave = f", wave {record.wave + 1} of {len(made.waves)} ({record.step.value})" if made and made.waves else ""
+    record, made = stored.record, stored.plan
     ended = record.phase.terminal
-    out.print(f"{record.rollout}: {record.phase.value}{'' if ended else wave}", style="bold")
-    out.print(f"asked for   {when(record.started_at)} by {record.started_by or 'unknown'}")
+    wave = f", wave {_wave(stored)} ({record.step.value})" if _wave(stored) else ""
+    out.print(f"{record.rollout}: {record.phase.value}{wave}", style="bold")
+    out.print(f"asked for   {when(record.started_at)} by {who(record.started_by)}")
     out.print(f"intent      {INTENTS[record.intent]}")
     if record.cause:
         out.print(f"cause       {record.cause}")
     for hold in record.holds:
         until = f", until {when(hold.expiry)}" if hold.expiry else ""
-        out.print(f"held        {hold.kind.value} by {hold.owner} since {when(hold.since)}{until}: {hold.sentence}")
-    if request.retry_of:
-        out.print(f"retry of    {request.retry_of}")
+        by = f"{hold.kind.value} by {who(hold.owner)} since {when(hold.since)}{until}"
+        out.print(f"held        {by}: {hold.sentence}")
+    if stored.request.retry_of:
+        out.print(f"follows     {stored.request.retry_of}")
     if ended:
         out.print(f"ended       {when(record.ended_at)}")
     else:
-        out.print(f"waits in    {parking(record)}; next pass {when(next_wake_at)}, or when an event wakes it")
+        out.print(f"waits in    {parking(record)}; next pass {when(stored.next_wake_at)}, or when an event wakes it")
     for note in record.copies:
-        out.print(f"gives way   {note.component}: {note.noted} copies, {note.wanted} wanted ({note.state.value})")
+        out.print(f"{_copies(note)} ({note.state.value})")
     if record.needs_human:
         out.print(f"needs you   {', '.join(record.needs_human)}", style="red")
+    for step in next_steps(record):
+        out.print(f"next        {step}", style="cyan")
     if record.components:
         waves = {member.name: member.wave + 1 for member in made.members} if made else {}
         rows = [
@@ -90,23 +97,50 @@ def rollout(out: Console, record: RolloutRecord, request: Request, made: Plan | 
         out.print(table(("wave", "component", "state", "since", "attempts", "why"), rows, right=("wave", "attempts")))
 
 
-def rollouts(out: Console, records: Sequence[RolloutRecord]) -> None:
-    """`rollout list`."""
-    if not records:
+def rollouts(out: Console, found: Sequence[StoredRollout], unread: Mapping[str, str]) -> None:
+    """`rollout list`; `unread` says of those that cannot be read why not."""
+    if not found and not unread:
         out.print("There is no rollout.")
         return
     rows = [
-        (r.rollout, r.phase.value, r.wave + 1 if r.components and not r.phase.terminal else "",
-         ", ".join(hold.kind.value for hold in r.holds), when(r.started_at), r.started_by, r.cause)
-        for r in records
+        (s.record.rollout, s.record.phase.value, _wave(s), ", ".join(hold.kind.value for hold in s.record.holds),
+         when(s.record.started_at), who(s.record.started_by), s.record.cause)
+        for s in found
     ]  # fmt: skip
-    out.print(table(("rollout", "phase", "wave", "held", "asked for", "by", "cause"), rows, right=("wave",)))
+    out.print(table(("rollout", "phase", "wave", "held", "asked for", "by", "cause"), rows))
+    for why in unread.values():
+        out.print(why, style="red")
+
+
+def who(actor: str) -> str:
+    """An actor as people read one.
+
+    >>> who("claimed:arn:aws:iam::123456789012:user/ana")
+    'user/ana (claimed)'
+    """
+    if not actor.startswith(CLAIMED):
+        return actor or "unknown"
+    return f"{actor.removeprefix(CLAIMED).rpartition(':')[2]} (claimed)"
+
+
+def _wave(stored: StoredRollout) -> str:
+    """The wave that is rolled, of how many; nothing where none is."""
+    record = stored.record
+    if stored.plan is None or record.phase is not Phase.RUNNING:
+        return ""
+    return f"{record.wave + 1} of {len(stored.plan.waves)}"
+
+
+def _copies(note: CopyNote) -> str:
+    if note.wanted > note.noted:
+        return f"surges      {note.component}: {note.noted} to {note.wanted} copies while it is rolled"
+    return f"gives way   {note.component}: {note.noted} to {note.wanted} copies, restored after"
 
 
 def history(out: Console, journal: Sequence[JournalEntry]) -> None:
     """`rollout history`."""
     rows = [
-        (line.rev, when(line.at), line.actor, said.component or "", said.reason.value, said.sentence)
+        (line.rev, when(line.at), who(line.actor), said.component or "", said.reason.value, said.sentence)
         for line in journal
         for said in line.said
     ]

@@ -26,6 +26,8 @@ from pointsman.rollouts.request import Metric, Request
 from pointsman.rollouts.specs import Compute
 
 LONGEST_ID = 60  # characters of a rollout's id: its executions' names add the generation, and hold 80
+ID = rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_ID - 1}}}"
+ID_IN_WORDS = f"small letters, digits and hyphens, {LONGEST_ID} at most"
 
 
 # --------------------------------------------------------------------------------------------------------- SageMaker

@@ -69,7 +69,8 @@ def test_the_caller_is_who_aws_says() -> None:
 @pytest.mark.usefixtures("account")
 def test_no_stack_at_all_is_the_askers_mistake() -> None:
     message = (
-        "Error: --stack: no deployment is named (name its stack by --stack or POINTSMAN_STACK, or try --demo-at 14h)\n"
+        "Error: --stack: no deployment is named (name its stack by --stack or POINTSMAN_STACK; "
+        "without an AWS account, try --demo-at 14h)\n"
     )
     assert (show().stderr, show().exit_code) == (message, 2)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pointsman.errors import Misconfigured
 from pointsman.rollouts.record import HoldKind, Phase
 from tests.unit.cli.rollout_harness import REQUEST, RolloutCommand
 from tests.unit.loops.rollout_world import ALARM
@@ -93,7 +94,7 @@ def test_start_of_another_request_of_the_same_name_is_refused(started: RolloutCo
     file.write_text(REQUEST.replace("bake: 5m", "bake: 6m", 1))
     result = started.run("rollout", "start", str(file))
     assert result.exit_code == 2
-    assert "there is a rollout of this id already" in result.stderr
+    assert "there is a rollout of this name already" in result.stderr
 
 
 def test_show_and_list_and_history_tell_a_rollout_that_succeeded(started: RolloutCommand) -> None:
@@ -109,18 +110,6 @@ def test_show_and_list_and_history_tell_a_rollout_that_succeeded(started: Rollou
     for verb, said in (("show", "SUCCEEDED"), ("list", "SUCCEEDED"), ("history", "Wave 1 passed its gate")):
         words = ("rollout", verb) if verb == "list" else ("rollout", verb, "r1")
         assert said in started.run(*words).stdout
-
-
-def test_watch_draws_until_the_end_and_exits_by_it(started: RolloutCommand) -> None:
-    started.world.run()
-    result = started.run("rollout", "watch", "r1")
-    assert (result.exit_code, "SUCCEEDED" in result.stdout) == (0, True)
-
-
-def test_watch_of_one_that_was_rolled_back_exits_with_1(started: RolloutCommand) -> None:
-    started.world.bad = {"ranker-v2"}
-    assert started.world.run() is Phase.ROLLED_BACK
-    assert started.run("rollout", "watch", "r1").exit_code == 1
 
 
 def test_pause_holds_and_resume_goes_on(started: RolloutCommand) -> None:
@@ -191,4 +180,31 @@ def test_a_rollout_that_nobody_knows_is_one_message_with_the_last_ones(
 
 
 def test_list_of_none_exits_with_1(command: RolloutCommand) -> None:
-    assert told(command, "list", code=1) == {"rollouts": []}
+    assert told(command, "list", code=1) == {"rollouts": [], "unread": []}
+
+
+def test_list_tells_of_one_that_cannot_be_read_beside_the_others(started: RolloutCommand) -> None:
+    started.world.table.fail_next("load", Misconfigured("rollout r1 was written by a later release"))
+    result = started.run("rollout", "list")
+    assert (result.exit_code, "r1 was written by a later release" in result.stdout) == (0, True)
+    started.world.table.fail_next("load", Misconfigured("later"))
+    assert told(started, "list") == {"rollouts": [], "unread": [{"rollout": "r1", "why": "later"}]}
+
+
+def test_what_was_commanded_names_the_command_that_shows_how_it_goes(started: RolloutCommand) -> None:
+    result = started.run("rollout", "pause", "r1")
+    assert result.stdout.startswith("r1: PLANNED; pause by ")
+    assert result.stderr == "next: pointsman rollout watch r1\n"
+
+
+@pytest.mark.parametrize("name", ["Bad Name!", "x" * 61, "-x"])
+@pytest.mark.parametrize("verb", ["rollback", "retry"])
+def test_a_name_of_a_linked_rollout_that_is_none_begins_nothing(started: RolloutCommand, verb: str, name: str) -> None:
+    started.world.run(stop=lambda: started.world.stored.record.wave == 1)
+    told(started, "abort", "r1")
+    assert started.world.run() is Phase.STOPPED
+    result = started.run("rollout", verb, "r1", "--as", name)
+    assert result.exit_code == 2
+    assert "small letters, digits and hyphens" in result.stderr
+    assert set(started.world.table.kept) == {"r1"}
+    assert {lock.owner for lock in started.world.table.locks(["e1", "e2"]).values()} == {""}

@@ -59,7 +59,7 @@ def test_the_same_request_twice_is_one_rollout() -> None:
 def test_another_request_of_the_same_id_is_refused() -> None:
     world = asked()
 
-    with pytest.raises(UserMistake, match="there is a rollout of this id already"):
+    with pytest.raises(UserMistake, match="there is a rollout of this name already"):
         world.commands.receive(invoked("request", request={**DOCUMENT, "bake": "10m"}))
 
 

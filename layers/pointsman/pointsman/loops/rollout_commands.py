@@ -1,17 +1,18 @@
 """Requests and operators' commands: a pure verb on the record, committed on its revision, and then a wake."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pointsman.documents import InvalidDocument
+from pointsman.documents import InvalidDocument, Path
 from pointsman.errors import Conflict, Gone, Poison, UserMistake
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import RolloutWaker
 from pointsman.ports import Clock, DeadLetters
 from pointsman.rollout_inbound import Command, Verb, command, from_bus
-from pointsman.rollout_ports import LONGEST_ID, Execution, RolloutLog, RolloutTable, StoredRollout
+from pointsman.rollout_ports import ID, ID_IN_WORDS, LONGEST_ID, Execution, RolloutLog, RolloutTable, StoredRollout
 from pointsman.rollouts import commands
 from pointsman.rollouts.commands import By, CommandRefused
 from pointsman.rollouts.decision import Decision
@@ -60,7 +61,7 @@ class RolloutCommands:
         except (UserMistake, Poison) as mistake:
             if not from_bus(event):
                 raise
-            reason = mistake.problem if isinstance(mistake, UserMistake) else mistake.reason
+            reason = str(mistake).removeprefix(f"{mistake.place}: ")
             self.dead_letters.bury(json.dumps(event, default=str), reason, mistake.place)
             self.log.commanded("", "event", "event", f"refused: {mistake}")
             return None
@@ -92,17 +93,17 @@ class RolloutCommands:
         try:
             request = self.read_request(wanted.body or {})
         except InvalidDocument as error:
-            raise UserMistake(str(error), place="request", remedy="`pointsman rollout check` says more") from error
+            told = "; ".join(
+                f"{_path(p.path)}{p.message}{f' ({p.remedy})' if p.remedy else ''}" for p in error.problems
+            )
+            raise UserMistake(told, place="request") from error
         return self._start(request, wanted)
 
     def _start(self, request: Request, wanted: Command) -> Obeyed:
-        """Store a new rollout and start its execution; the same request twice is one rollout."""
-        rollout = request.rollout
-        if not rollout or len(rollout) > LONGEST_ID:
-            raise UserMistake(f"an id has 1 to {LONGEST_ID} characters", place="rollout", remedy="shorten it")
         return self._begin(request, commands.start(request, By(wanted.actor, self.clock.now(), wanted.reason)))
 
     def _begin(self, request: Request, decision: Decision) -> Obeyed:
+        """Store a new rollout and start its execution; the same request twice is one rollout."""
         rollout, said = request.rollout, decision.said[0].sentence
         try:
             self.table.create(request, decision)
@@ -114,8 +115,9 @@ class RolloutCommands:
                 text, cure = "another rollout has begun on one of its endpoints", "wait for it to end"
                 raise UserMistake(text, place=f"rollout {rollout}", remedy=cure) from None
             if stored.request != request:
-                text = "there is a rollout of this id already"
-                raise UserMistake(text, place=f"rollout {rollout}", remedy="give it a new id") from None
+                text = "there is a rollout of this name already, with another request"
+                cure = f"give it a new name; `pointsman rollout show {rollout}` shows that one"
+                raise UserMistake(text, place=f"rollout {rollout}", remedy=cure) from None
             said = "It was asked for already."
             decision = Decision(stored.record)
             if stored.record.phase.terminal or stored.generation > 1:
@@ -153,6 +155,8 @@ class RolloutCommands:
         """A new rollout, linked to one that has ended: for what it left, or to take back what it did."""
         now = self.clock.now()
         name = wanted.new_rollout or f"{stored.record.rollout[: LONGEST_ID - 12]}-{round(now)}"
+        if not re.fullmatch(ID, name):
+            raise UserMistake(f"{name!r} is no name of a rollout", place="new_rollout", remedy=ID_IN_WORDS)
         if wanted.verb is Verb.RETRY:
             return self._start(retried_request(stored.record, stored.request, name), wanted)
         if stored.plan is None:
@@ -180,6 +184,10 @@ class RolloutCommands:
         if wanted.verb is Verb.APPROVE:
             return commands.approve(record, stored.plan, wanted.wave, by)
         return commands.adopt(record, stored.plan, wanted.component, self.observer.look(stored, stored.plan), by)
+
+
+def _path(path: Path) -> str:
+    return f"{'.'.join(map(str, path))}: " if path else ""
 
 
 def _hold(name: str) -> HoldKind:

@@ -15,9 +15,11 @@ def retried_request(record: RolloutRecord, request: Request, rollout: str) -> Re
     """The request of a new rollout, linked to one that has ended, for the components that it left."""
     if not record.phase.terminal:
         raise CommandRefused("it has not ended", "`retry` it as it is")
+    if not record.components:
+        raise CommandRefused("it was refused before it began", "mend what it names, and start it under another name")
     left = [c.name for c in record.components if c.state is not State.DONE_NEW]
     if not left:
-        raise CommandRefused("it left nothing", "")
+        raise CommandRefused("it left nothing: every component has the new version", "there is nothing to do")
     targets = tuple(Target(component=name) for name in left)
     return replace(request, rollout=rollout, targets=targets, retry_of=record.rollout)
 
