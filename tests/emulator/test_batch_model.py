@@ -126,7 +126,7 @@ def test_a_lower_weight_earns_more() -> None:
 
 def test_shares_under_one_prefix_split_its_weight() -> None:
     policy = FairShare({"team*": 1.0, "solo": 0.5})
-    assert policy.weight_of("teamA", lambda prefix: {"team": 2}[prefix]) == 2.0
+    assert policy.weight_of("teamA", members=2) == 2.0
     assert policy.weight_of("solo") == 0.5
     assert policy.weight_of("typo") == 1.0
 
@@ -285,7 +285,7 @@ def test_a_stale_listing_shows_the_states_of_a_while_ago() -> None:
 
 
 def test_use_decays_to_nothing_by_the_end_of_the_window() -> None:
-    from pointsman_emulator.models.batch_line import UsageMeter
+    from pointsman_emulator.models.batch_usage import UsageMeter
 
     meter = UsageMeter(600, start=1e9)
     meter.change(1e9, 2)

@@ -1,4 +1,4 @@
-"""AWS Batch for SageMaker training jobs, as a model: queues, the head of the line, capacity, states.
+"""AWS Batch for SageMaker training jobs, as a model: queues, shares, order, capacity, states, preemption.
 
 >>> model = BatchModel(BatchSettings(), seed=7)
 >>> model.add_environment("gpus", 64)
@@ -7,27 +7,73 @@
 >>> model.advance(until=7200)
 >>> job.status
 'SUCCEEDED'
+
+Under quota management an environment has limits by instance type and feeds one queue; its shares lend and borrow:
+
+>>> model.add_environment("a10g", {"ml.g5.xlarge": 3})
+>>> model.add_queue("managed", "a10g", QuotaSharePolicy())
+>>> model.add_share("managed", "research", QuotaShare({"ml.g5.xlarge": 1}, "LEND_AND_BORROW", borrow_limit=200))
+>>> model.add_share("managed", "product", QuotaShare({"ml.g5.xlarge": 2}, "LEND"))
+>>> sweep = model.submit("managed", "sweep-2", 3, 60, quota_share="research", instance_type="ml.g5.xlarge")
+>>> model.advance(until=7200)
+>>> sweep.status, sweep.borrowed
+('RUNNING', 2)
+>>> ranker = model.submit("managed", "ranker", 1, 60, quota_share="product", instance_type="ml.g5.xlarge")
+>>> model.advance(until=7200)
+>>> sweep.status, sweep.status_reason
+('RUNNING', 'PREEMPTION_IN_PROGRESS: Capacity that was lent is reclaimed by quota share product')
+>>> model.advance(until=7220)
+>>> sweep.status, sweep.preempted_count, ranker.status
+('RUNNABLE', 1, 'RUNNING')
+
+What a listener is told is in `JobChange`, what is open in `BatchSettings`. What the service would refuse raises
+`BatchRefusedError`. The parts: `batch_values` (settings, what is told), `batch_policies` (fair share, quota shares,
+rules of retry), `batch_jobs` (a job), `batch_line` and `batch_usage` (order and use of one share), `batch_queue`,
+`batch_fair`, `batch_quota` (who is next), `batch_shares` and `batch_preemption` (loans and victims), `batch_course`
+(how jobs move).
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import floor
 
 from pointsman_emulator.models.batch_course import STEP, JobCourse
-from pointsman_emulator.models.batch_jobs import ServiceJob
-from pointsman_emulator.models.batch_queue import Environment, JobQueue
+from pointsman_emulator.models.batch_environment import Environment
+from pointsman_emulator.models.batch_fair import FairQueue
+from pointsman_emulator.models.batch_jobs import ALGORITHM_ERROR, ServiceJob
+from pointsman_emulator.models.batch_policies import (
+    FairShare,
+    Policy,
+    QuotaShare,
+    QuotaSharePolicy,
+    RetryRule,
+    check_limits,
+)
+from pointsman_emulator.models.batch_queue import FifoQueue, JobQueue
+from pointsman_emulator.models.batch_quota import QuotaQueue
 from pointsman_emulator.models.batch_values import (
     RUNNABLE,
     BatchRefusedError,
     BatchSettings,
-    FairShare,
     JobChange,
     Snapshot,
 )
 
-__all__ = ["BatchModel", "BatchRefusedError", "BatchSettings", "FairShare", "JobChange", "ServiceJob", "Snapshot"]
+__all__ = [
+    "BatchModel",
+    "BatchRefusedError",
+    "BatchSettings",
+    "FairShare",
+    "JobChange",
+    "QuotaShare",
+    "QuotaSharePolicy",
+    "RetryRule",
+    "ServiceJob",
+    "Snapshot",
+]
 
 
 class BatchModel(JobCourse):
@@ -35,14 +81,34 @@ class BatchModel(JobCourse):
 
     # Resources
 
-    def add_environment(self, name: str, capacity: int) -> None:
-        """Create a service environment of so many instances."""
+    def add_environment(self, name: str, capacity: int | Mapping[str, int]) -> None:
+        """Create a service environment of so many instances of any type, or of so many of each of some types."""
+        if not isinstance(capacity, int):
+            check_limits(capacity)
         self.environments[name] = Environment(name, capacity)
 
-    def add_queue(self, name: str, environment: str, policy: FairShare | None = None, priority: int = 1) -> None:
-        """Create a queue; without a policy it is first in, first out."""
+    def add_queue(self, name: str, environment: str, policy: Policy | None = None, priority: int = 1) -> None:
+        """Create a queue; without a policy it is first in, first out.
+
+        Quota management needs an environment with limits by instance type, for itself; others need one without.
+        """
         room = self.environments[environment]
-        queue = JobQueue(name, room, policy, priority, self.settings, self.now)
+        if room.by_type != isinstance(policy, QuotaSharePolicy):
+            raise BatchRefusedError(
+                "Quota management needs a service environment with limits by instance type"
+                if isinstance(policy, QuotaSharePolicy)
+                else "A service environment with limits by instance type needs a quota-share scheduling policy"
+            )
+        if room.by_type and room.queues:
+            raise BatchRefusedError("A service environment under quota management can be used by one job queue only")
+        queue: JobQueue
+        match policy:
+            case None:
+                queue = FifoQueue(name, room, priority, self.settings, self.now)
+            case FairShare():
+                queue = FairQueue(name, room, policy, priority, self.settings, self.now)
+            case QuotaSharePolicy():
+                queue = QuotaQueue(name, room, policy, priority, self.settings, self.now, self._luck)
         self.queues[name] = queue
         room.queues.append(queue)
         room.queues.sort(key=lambda other: -other.priority)
@@ -51,15 +117,17 @@ class BatchModel(JobCourse):
         self,
         name: str,
         *,
-        policy: FairShare | None = None,
+        policy: Policy | None = None,
         priority: int | None = None,
         enabled: bool | None = None,
         time_limits: Mapping[str, float] | None = None,
     ) -> None:
-        """Change a queue; what is None stays as it is."""
+        """Change a queue; what is None stays as it is. A policy can be replaced by one of its kind only."""
         queue = self.queues[name]
         if policy is not None:
-            queue.policy = policy
+            if not isinstance(queue, FairQueue | QuotaQueue):
+                raise BatchRefusedError("A scheduling policy cannot be added to a queue that was created without one")
+            queue.replace(policy)
         if priority is not None:
             queue.priority = priority
             queue.environment.queues.sort(key=lambda other: -other.priority)
@@ -67,13 +135,21 @@ class BatchModel(JobCourse):
             queue.enabled = enabled
         if time_limits is not None:
             queue.time_limits = time_limits
+            for job in list(queue.stuck.values()):
+                self._watch(queue, job)
         self._touch(queue.environment)
 
-    def update_environment(self, name: str, *, capacity: int | None = None, enabled: bool | None = None) -> None:
+    def update_environment(
+        self, name: str, *, capacity: int | Mapping[str, int] | None = None, enabled: bool | None = None
+    ) -> None:
         """Change a cap or state; a lower cap stops no job, use may exceed it (UG:updating-service-environments)."""
         environment = self.environments[name]
         if capacity is not None:
-            environment.capacity = capacity
+            if environment.by_type != (not isinstance(capacity, int)):
+                raise BatchRefusedError("The capacity units of a service environment cannot change their kind")
+            if not isinstance(capacity, int):
+                check_limits(capacity)
+            environment.resize(capacity)
         if enabled is not None:
             environment.enabled = enabled
         self._touch(environment)
@@ -81,14 +157,49 @@ class BatchModel(JobCourse):
     def remove_queue(self, name: str) -> None:
         """Delete a queue; its unfinished jobs are terminated."""
         queue = self.queues[name]
-        for job in [job for jobs in queue.by_status.values() for job in jobs.values() if not job.finished]:
-            self.terminate(job.job_id, "Job Queue deleted")
+        self._terminate_all(queue, "Job Queue deleted")
         queue.environment.queues.remove(queue)
         del self.queues[name]
 
     def remove_environment(self, name: str) -> None:
         """Delete a service environment that no queue uses."""
         del self.environments[name]
+
+    # Quota shares
+
+    def add_share(self, queue: str, name: str, share: QuotaShare) -> None:
+        """Create a quota share of a queue under quota management; 20 at most."""
+        self._managed(queue).add_share(name, share)
+
+    def update_share(self, queue: str, name: str, share: QuotaShare) -> None:
+        """Replace a quota share's values.
+
+        Jobs above lower limits may be preempted, whatever the strategy (UG:quota-shares). A disabled share takes no
+        jobs and finishes what it has.
+        """
+        place = self._managed(queue)
+        place.update_share(name, share)
+        self._touch(place.environment)
+
+    def remove_share(self, queue: str, name: str) -> None:
+        """Delete a disabled quota share; its unfinished jobs are terminated (API:DeleteQuotaShare)."""
+        place = self._managed(queue)
+        if place.share(name).value.enabled:
+            raise BatchRefusedError(f"Quota share {name} must be disabled before it is deleted")
+        self._terminate_all(place, "Quota share deleted", name)
+        place.remove_share(name)
+        self._touch(place.environment)
+
+    def _managed(self, name: str) -> QuotaQueue:
+        queue = self.queues.get(name)
+        if not isinstance(queue, QuotaQueue):
+            raise BatchRefusedError(f"Job queue {name} has no quota-share scheduling policy")
+        return queue
+
+    def _terminate_all(self, queue: JobQueue, reason: str, share: str | None = None) -> None:
+        for job in [job for jobs in queue.by_status.values() for job in jobs.values() if not job.finished]:
+            if share is None or job.quota_share == share:
+                self.terminate(job.job_id, reason)
 
     # Jobs
 
@@ -102,25 +213,29 @@ class BatchModel(JobCourse):
         share: str | None = None,
         at: float | None = None,
         *,
+        quota_share: str | None = None,
+        instance_type: str | None = None,
+        instance_groups: Mapping[str, int] | None = None,
         failing_attempts: int = 0,
+        failure_reason: str = ALGORITHM_ERROR,
         max_attempts: int = 1,
+        retry_rules: Sequence[RetryRule] = (),
         attempt_seconds: float | None = None,
+        preemption_retries: int | None = None,
+        checkpoint_seconds: float | None = None,
         request: Mapping[str, object] | None = None,
     ) -> ServiceJob:
-        """Submit a job, now or at a later time. A fair-share queue needs a share, a queue without policy takes none."""
+        """Submit a job, now or at a later time.
+
+        A fair-share queue needs a share, one under quota management a quota share, one without policy takes neither.
+        `instance_groups` are instances by type, where a job has several; else all are of `instance_type`.
+        """
         place = self.queues.get(queue)
         if place is None:
             raise BatchRefusedError(f"Job queue {queue} does not exist")
         if not place.enabled:
             raise BatchRefusedError(f"JobQueue {queue} is disabled")
-        if place.policy is not None and share is None:
-            raise BatchRefusedError(
-                "shareIdentifier must be specified: the job queue has a fair-share scheduling policy"
-            )
-        if place.policy is None and share is not None:
-            raise BatchRefusedError(
-                "shareIdentifier cannot be specified: the job queue has no fair-share scheduling policy"
-            )
+        self._admit(place, share, quota_share)
         job = ServiceJob(
             job_id=str(uuid.UUID(int=self._ids.getrandbits(128), version=4)),
             name=name,
@@ -136,6 +251,12 @@ class BatchModel(JobCourse):
             max_attempts=max_attempts,
             attempt_seconds=attempt_seconds,
             request=dict(request or {}),
+            quota_share=quota_share,
+            needs=place.needs(instances, dict(instance_groups or {instance_type or "": instances})),
+            retry_rules=tuple(retry_rules),
+            failure_reason=failure_reason,
+            preemption_retries=preemption_retries,
+            checkpoint_seconds=checkpoint_seconds,
         )
         if at is not None and at > self.now:
             self._push(at, STEP, self._arrive, job, job.step)
@@ -143,19 +264,49 @@ class BatchModel(JobCourse):
             self._arrive(job)
         return job
 
+    def _admit(self, queue: JobQueue, share: str | None, quota_share: str | None) -> None:
+        match queue.policy:
+            case None:
+                kind, takes = "no scheduling policy", None
+            case FairShare():
+                kind, takes = "a fair-share scheduling policy", "shareIdentifier"
+            case QuotaSharePolicy():
+                kind, takes = "a quota-share scheduling policy", "quotaShareName"
+        for member, value in (("shareIdentifier", share), ("quotaShareName", quota_share)):
+            if (value is not None) != (member == takes):
+                must = "must" if member == takes else "cannot"
+                raise BatchRefusedError(f"{member} {must} be specified: the job queue has {kind}")
+        if isinstance(queue, FairQueue) and share is not None:
+            queue.admit(share, self.now)
+        if isinstance(queue, QuotaQueue) and quota_share is not None:
+            queue.admit(quota_share)
+
+    def terminate_many(self, job_ids: Iterable[str], reason: str) -> None:
+        """Terminate jobs; an id that is unknown counts as done (API:TerminateServiceJobs)."""
+        for job_id in job_ids:
+            if job_id in self.jobs:
+                self.terminate(job_id, reason)
+
     def set_priority(self, job_id: str, priority: int) -> None:
-        """UpdateServiceJob: in effect for a waiting job of a queue with a policy, within its share only."""
+        """UpdateServiceJob: in effect in a queue with a policy, within the job's share only.
+
+        It moves a waiting job; under quota management it also makes one that holds instances a likelier or less likely
+        victim (UG:preemption).
+        """
         job = self.find(job_id)
         queue = self.queues[job.queue]
         if job.finished and self.settings.update_on_terminal == "refuse":
             raise BatchRefusedError(f"Job {job_id} is in a terminal state: {job.status}")
         if queue.policy is None and self.settings.update_on_fifo == "refuse":
             raise BatchRefusedError(f"Job queue {job.queue} has no scheduling policy")
-        job.priority = priority
-        if job.status == RUNNABLE and queue.policy is not None:
-            queue.remove(job)
-            queue.add(job)
+        if queue.policy is None:
+            job.priority = priority
+            return
+        queue.reprioritise(job, priority)
+        if job.status == RUNNABLE:
             self._reordered(queue)
+        elif job.holding:
+            self._touch(queue.environment)
 
     def jobs_in(self, queue: str, statuses: Iterable[str]) -> list[ServiceJob]:
         """The jobs of a queue that are in one of these states, as ListServiceJobs sees them: newest first."""
@@ -182,5 +333,4 @@ class BatchModel(JobCourse):
         updated_at = floor(self.now / lag) * lag
         if place.snapshot is None:
             return Snapshot(queue, (), 0, (), updated_at)
-        seen = place.snapshot
-        return Snapshot(queue, seen.front, seen.in_use, seen.shares, updated_at)
+        return replace(place.snapshot, updated_at=updated_at)

@@ -1,4 +1,4 @@
-"""How service jobs move: the events of the model, the look at the head of a queue, and the way of one job."""
+"""How service jobs move: the events of the model, the look at the heads of queues, and the way of one job."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Callable
 from itertools import count
 from math import floor
 
+from pointsman_emulator.models.batch_environment import Environment
 from pointsman_emulator.models.batch_jobs import Attempt, ServiceJob
-from pointsman_emulator.models.batch_queue import Environment, JobQueue
+from pointsman_emulator.models.batch_preemption import PREFIX
+from pointsman_emulator.models.batch_queue import JobQueue
 from pointsman_emulator.models.batch_values import (
     FAILED,
     RUNNABLE,
@@ -24,7 +26,6 @@ from pointsman_emulator.models.batch_values import (
     JobChange,
 )
 
-TOO_LARGE = "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE"
 NO_CAPACITY = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
 LIMIT_ACTION = "Terminated by JobStateTimeLimit action due to reason: "
 STEP, _DISPATCH, _LOOK = 0, 1, 2
@@ -111,7 +112,80 @@ class JobCourse:
         else:
             action(job)
 
+    # The look at the heads
+
+    def _dispatch(self, environment: Environment) -> None:
+        environment.dirty = False
+        if not environment.enabled:
+            return
+        waiting = environment.queues
+        if self.settings.queue_cycle == "one":
+            while any([self._start_next(queue) for queue in waiting]):  # noqa: C419 - each queue has its turn
+                pass
+        for queue in waiting:
+            while self._start_next(queue):
+                pass
+            for head in queue.heads:
+                self._examine(queue, head)
+            for victim, cause in queue.evict(self.now):
+                self._preempt(victim, cause)
+
+    def _start_next(self, queue: JobQueue) -> bool:
+        job = queue.choose(self.now)
+        if job is not None:
+            self._start(job, queue)
+        return job is not None
+
+    def _examine(self, queue: JobQueue, head: ServiceJob) -> None:
+        """Find a head stuck, and tell it once; no other job is looked at (UG:sm_job_stuck_in_runnable)."""
+        if head.status != RUNNABLE:
+            return
+        reason = queue.stuck_reason(head)
+        if reason is not None and head.stuck != reason.code:
+            self._mark(queue, head, reason.code, reason.sentence)
+            self._watch(queue, head)
+        elif reason is None and head.stuck not in {None, NO_CAPACITY}:
+            self._unmark(queue, head)
+            head.status_reason = None
+        if head.stuck is not None and head.told != head.stuck and head.status == RUNNABLE:
+            head.told = head.stuck
+            if self.listener:
+                self.listener(JobChange("blocked", self.now, head, head.status))
+
+    def _mark(self, queue: JobQueue, job: ServiceJob, code: str, sentence: str) -> None:
+        job.stuck = code
+        job.stuck_since = self.now
+        job.status_reason = f"{code} - {sentence}"
+        queue.stuck[job.job_id] = job
+
+    def _unmark(self, queue: JobQueue, job: ServiceJob) -> None:
+        job.stuck = None
+        queue.stuck.pop(job.job_id, None)
+
+    def _watch(self, queue: JobQueue, job: ServiceJob) -> None:
+        """See to the queue's time limit for the reason that a job is stuck for, now or when it is reached.
+
+        For lack of capacity the time counts that it spent SCHEDULED in vain (UG:sm_job_stuck_in_runnable_capacity).
+        """
+        limit = queue.time_limits.get(job.stuck or "")
+        if limit is None or job.status != RUNNABLE:
+            return
+        reached = job.stuck_since + limit <= self.now
+        if job.stuck == NO_CAPACITY:
+            reached = job.capacity_wait >= limit
+        if reached:
+            self.terminate(job.job_id, f"{LIMIT_ACTION}{job.stuck}")
+        elif job.stuck != NO_CAPACITY:
+            self._push(job.stuck_since + limit, STEP, lambda it: self._watch(queue, it), job, job.step)
+
     # The way of a job
+
+    def find(self, job_id: str) -> ServiceJob:
+        """The job of this id."""
+        job = self.jobs.get(job_id)
+        if job is None:
+            raise BatchRefusedError(f"Job {job_id} does not exist")
+        return job
 
     def terminate(self, job_id: str, reason: str) -> None:
         """Fail a job that has not ended; one that has stays as it is (UG:terminate-service-jobs)."""
@@ -126,17 +200,10 @@ class JobCourse:
             self._release(job, reason)
         self._end(job, FAILED, reason)
 
-    def find(self, job_id: str) -> ServiceJob:
-        """The job of this id."""
-        job = self.jobs.get(job_id)
-        if job is None:
-            raise BatchRefusedError(f"Job {job_id} does not exist")
-        return job
-
     def _arrive(self, job: ServiceJob) -> None:
         self.jobs[job.job_id] = job
         queue = self.queues[job.queue]
-        queue.share(job).unfinished += 1
+        queue.arrive(job)
         queue.by_status[SUBMITTED][job.job_id] = job
         job.history.append((self.now, SUBMITTED))
         self._after(job, self.settings.submitted_dwell, self._become_runnable)
@@ -147,56 +214,39 @@ class JobCourse:
         self._enter(job, RUNNABLE, reason)
         self._reordered(queue)
 
-    def _dispatch(self, environment: Environment) -> None:
-        environment.dirty = False
-        if not environment.enabled:
-            return
-        for queue in environment.queues:
-            while True:
-                room = queue.room(self.now)
-                job = queue.head(self.now, room)
-                if job is None or job.instances > room:
-                    self._examine(queue, job)
-                    break
-                self._start(job, queue)
-
-    def _examine(self, queue: JobQueue, head: ServiceJob | None) -> None:
-        """Find a head that can never fit blocked, once; no other job is looked at (UG:sm_job_stuck_in_runnable)."""
-        if head is None:
-            return
-        stuck = (head.status_reason or "").startswith(TOO_LARGE)
-        if head.instances <= queue.environment.capacity:
-            if stuck:
-                head.status_reason = None
-        elif not stuck:
-            head.status_reason = f"{TOO_LARGE} - The job requires more than the service environment's maximum capacity."
-            if self.listener:
-                self.listener(JobChange("blocked", self.now, head, head.status))
-            limit = queue.time_limits.get(TOO_LARGE)
-            if limit is not None:
-                self._push(self.now + limit, STEP, self._time_out, head, head.step)
-
-    def _time_out(self, job: ServiceJob) -> None:
-        if (job.status_reason or "").startswith(TOO_LARGE):
-            self.terminate(job.job_id, LIMIT_ACTION + TOO_LARGE)
-
     def _start(self, job: ServiceJob, queue: JobQueue) -> None:
         queue.remove(job)
-        queue.environment.in_use += job.instances
-        queue.occupy(job, self.now, job.instances)
-        suffix = f"{self._ids.getrandbits(128):032x}"
-        job.current = Attempt(f"AWSBatch{job.name[:23]}{suffix}")
         job.scheduled_at = self.now
         job.started_at = None
+        queue.occupy(job, self.now)
+        attempt = job.current = Attempt(f"AWSBatch{job.name[:23]}{self._ids.getrandbits(128):032x}")
+        self._unmark(queue, job)
         self._enter(job, SCHEDULED)
         self._reordered(queue)
-        self._after(job, self.settings.scheduled_dwell, self._become_starting)
+        settings = self.settings
+        if job.attempt_seconds is not None and settings.timeout_from == "scheduled":
+            self._push(self.now + job.attempt_seconds, STEP, lambda it: self._overrun(job, it), attempt)
+        rate = settings.bounce_rate(job) if callable(settings.bounce_rate) else settings.bounce_rate
+        if rate and self._luck.random() < rate:
+            dwell = settings.scheduled_dwell if settings.bounce_dwell is None else settings.bounce_dwell
+            self._after(job, dwell, self._bounce)
+        else:
+            self._after(job, settings.scheduled_dwell, self._become_starting)
+
+    def _bounce(self, job: ServiceJob) -> None:
+        queue = self.queues[job.queue]
+        job.capacity_wait += self.now - (job.scheduled_at or self.now)
+        self._release(job, None, counts=False)
+        pause = self.settings.bounce_pause
+        job.not_before = self.now + (pause(job) if callable(pause) else pause)
+        if job.not_before > self.now:
+            self._push(job.not_before, _DISPATCH, self._touch, queue.environment)
+        self._mark(queue, job, NO_CAPACITY, "SageMaker had no instances for the training job.")
+        self._become_runnable(job, job.status_reason)
+        self._watch(queue, job)
 
     def _become_starting(self, job: ServiceJob) -> None:
-        if self.settings.bounce_rate and self._luck.random() < self.settings.bounce_rate:
-            self._release(job, None, keep_attempt=False)
-            self._become_runnable(job, f"{NO_CAPACITY} - SageMaker had no capacity for the training job.")
-            return
+        job.told = None
         self._enter(job, STARTING)
         self._after(job, self.settings.starting_dwell, self._become_running)
 
@@ -205,37 +255,86 @@ class JobCourse:
         if job.current is not None:
             job.current.started_at = self.now
         self._enter(job, RUNNING)
-        limit = job.attempt_seconds
-        seconds = job.seconds if limit is None else min(job.seconds, limit)
-        self._push(self.now + seconds, STEP, self._stop, job, job.step)
+        work, limit = job.seconds - job.work_done, job.attempt_seconds
+        if limit is not None and limit < work and self.settings.timeout_from == "started":
+            self._push(self.now + limit, STEP, lambda it: self._overrun(it, it.current), job, job.step)
+        else:
+            self._push(self.now + work, STEP, self._stop, job, job.step)
+
+    def _overrun(self, job: ServiceJob, attempt: Attempt | None) -> None:
+        if job.holding and job.current is attempt and job.preempting is None:
+            self._fail_attempt(job, "Job attempt duration exceeded timeout", again=self.settings.timed_out == "retry")
 
     def _stop(self, job: ServiceJob) -> None:
-        reason = None
-        if job.attempt_seconds is not None and job.seconds > job.attempt_seconds:
-            reason = "Job attempt duration exceeded timeout"
-        elif len(job.attempts) < job.failing_attempts:
-            reason = "Received status from SageMaker: AlgorithmError: the training job failed"
-        self._release(job, reason)
-        if reason is None:
+        if len(job.attempts) < job.failing_attempts:
+            self._fail_attempt(job, job.failure_reason, again=True)
+        else:
+            self._release(job, None)
             self._end(job, SUCCEEDED, None)
-        elif len(job.attempts) < job.max_attempts:
+
+    def _fail_attempt(self, job: ServiceJob, reason: str, *, again: bool) -> None:
+        self._release(job, reason)
+        if again and len(job.attempts) < job.max_attempts and self._retries(job, reason):
             self._become_runnable(job, reason)
         else:
             self._end(job, FAILED, reason)
 
-    def _release(self, job: ServiceJob, reason: str | None, *, keep_attempt: bool = True) -> None:
+    def _retries(self, job: ServiceJob, reason: str) -> bool:
+        if not job.retry_rules:
+            return True
+        matching = [rule for rule in job.retry_rules if rule.matches(reason)]
+        if not matching:
+            return self.settings.exit_no_match == "retry"
+        return matching[0 if self.settings.exit_rules == "first" else -1].retries
+
+    # Preemption
+
+    def _preempt(self, job: ServiceJob, cause: str) -> None:
+        """Begin to preempt a job; it holds its instances until it has stopped (UG:preemption).
+
+        A training job that was asked to stop does not end well any more.
+        """
+        if job.started_at is not None and job.checkpoint_seconds:
+            ran = self.now - job.started_at
+            job.work_done += floor(ran / job.checkpoint_seconds) * job.checkpoint_seconds
+        job.preempting = cause
+        job.status_reason = PREFIX + cause
+        job.step += 1
+        if self.listener:
+            self.listener(JobChange("preempting", self.now, job, job.status))
+        self._after(job, self.settings.preemption_stop, self._preempted)
+
+    def _preempted(self, job: ServiceJob) -> None:
+        cause, previous, attempt = job.preempting, job.status, job.current
+        self._release(job, cause, counts=False)
+        if attempt is not None:
+            attempt.stopped_at, attempt.status_reason = self.now, cause
+            job.preempted_attempts.appendleft(attempt)
+            while len(job.preempted_attempts) > self.settings.preempted_attempts_kept:
+                job.preempted_attempts.pop()
+        job.preempted_count += 1
+        if job.preemption_retries is not None and job.preempted_count > job.preemption_retries:
+            self._end(job, FAILED, cause)
+        else:
+            self._become_runnable(job, cause)
+        if self.listener:
+            self.listener(JobChange("preempted", self.now, job, previous))
+
+    def _release(self, job: ServiceJob, reason: str | None, *, counts: bool = True) -> None:
         queue = self.queues[job.queue]
-        queue.environment.in_use -= job.instances
-        queue.occupy(job, self.now, -job.instances)
+        queue.vacate(job, self.now)
+        job.preempting = None
         attempt = job.current
-        if attempt is not None and keep_attempt:
+        if attempt is not None and counts:
             attempt.stopped_at = self.now
             attempt.status_reason = reason
             job.attempts.append(attempt)
         self._touch(queue.environment)
 
     def _end(self, job: ServiceJob, status: str, reason: str | None) -> None:
-        self.queues[job.queue].share(job).unfinished -= 1
+        queue = self.queues[job.queue]
+        queue.leave(job, self.now)
+        self._unmark(queue, job)
         job.stopped_at = self.now
         self._enter(job, status, reason)
 

@@ -1,13 +1,18 @@
-"""A job queue: who is next, and what each share has used."""
+"""A job queue: who is next, and what an observer sees of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import NamedTuple
 
+from pointsman_emulator.models.batch_environment import Environment
 from pointsman_emulator.models.batch_jobs import ServiceJob
-from pointsman_emulator.models.batch_line import Key, UsageMeter, WaitingLine
+from pointsman_emulator.models.batch_line import Key, WaitingLine
+from pointsman_emulator.models.batch_policies import Policy
 from pointsman_emulator.models.batch_values import (
+    ANY_TYPE,
     FAILED,
     RUNNABLE,
     RUNNING,
@@ -16,52 +21,37 @@ from pointsman_emulator.models.batch_values import (
     SUBMITTED,
     SUCCEEDED,
     BatchSettings,
-    FairShare,
     FrontJob,
     Snapshot,
 )
 
-MINIMUM_DECAY_SECONDS = 600.0
-"""API:FairsharePolicy: the shortest window over which use counts."""
 SNAPSHOT_JOBS = 100
 """API:FrontOfQueueDetail: the first 100 RUNNABLE jobs."""
+TOO_LARGE = "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE"
 
 
-@dataclass(slots=True, eq=False)
-class Environment:
-    """A service environment: a cap on instances, of any type, that its queues share (API:CapacityLimit)."""
+class Eviction(NamedTuple):
+    """A job that is to be preempted, and why."""
 
-    name: str
-    capacity: int
-    enabled: bool = True
-    in_use: int = 0
-    queues: list[JobQueue] = field(default_factory=list)
-    dirty: bool = False
+    job: ServiceJob
+    cause: str
 
 
-class _Share:
-    def __init__(self, window: float, now: float, *, by_size: bool) -> None:
-        self.line = WaitingLine(by_size=by_size)
-        self.meter = UsageMeter(window, now)
-        self.unfinished = 0
+class Stuck(NamedTuple):
+    """Why a job can never start as things are: the documented code, and a sentence."""
+
+    code: str
+    sentence: str
 
 
-class JobQueue:
-    """A SAGEMAKER_TRAINING queue: first in, first out without a policy, else by share and then by priority."""
+class JobQueue(ABC):
+    """A SAGEMAKER_TRAINING queue. What orders it is its subclass."""
 
-    def __init__(
-        self,
-        name: str,
-        environment: Environment,
-        policy: FairShare | None,
-        priority: int,
-        settings: BatchSettings,
-        now: float,
-    ) -> None:
+    def __init__(self, name: str, environment: Environment, priority: int, settings: BatchSettings, now: float) -> None:
         self.name = name
         self.environment = environment
-        self.policy = policy
         self.priority = priority
+        self.settings = settings
         self.enabled = True
         self.in_use = 0
         self.time_limits: Mapping[str, float] = {}
@@ -69,19 +59,27 @@ class JobQueue:
         self.by_status: dict[str, dict[str, ServiceJob]] = {
             status: {} for status in (SUBMITTED, RUNNABLE, SCHEDULED, STARTING, RUNNING, SUCCEEDED, FAILED)
         }
+        self.stuck: dict[str, ServiceJob] = {}
+        """By id: jobs that Batch has found stuck (UG:sm_job_stuck_in_runnable); their `stuck` is the code."""
+        self.heads: list[ServiceJob] = []
+        """The jobs that the last `choose` looked at and could not start."""
         self.changed_at = now
         self.snapshot: Snapshot | None = None
         self.refresh_pending = False
-        self._settings = settings
-        self._opened_at = now
-        self._shares: dict[str, _Share] = {}
         self._since: dict[str, tuple[int, float]] = {}
+
+    @property
+    @abstractmethod
+    def policy(self) -> Policy | None:
+        """The scheduling policy; None is first in, first out."""
+
+    def needs(self, instances: int, types: Mapping[str, int]) -> Mapping[str, int]:
+        """What a job is charged with: here all of its instances, of whatever type."""
+        return {ANY_TYPE: instances}
 
     def key(self, job: ServiceJob) -> Key:
         """Where a job stands within its share, lower first: priority, then the tie-break (UG:share-identifiers)."""
-        if self.policy is None:
-            return (0.0, job.created_at, job.order)
-        match self._settings.tie_break:
+        match self.settings.tie_break:
             case "created":
                 return (-job.priority, job.created_at, job.order)
             case "newest":
@@ -89,113 +87,128 @@ class JobQueue:
             case "random":
                 return (-job.priority, job.tie, job.order)
 
-    def share(self, job: ServiceJob) -> _Share:
-        """The share a job belongs to; a queue without policy has only one."""
-        name = job.share or ""
-        found = self._shares.get(name)
-        if found is None:
-            window = max(MINIMUM_DECAY_SECONDS, self.policy.decay_seconds) if self.policy else 0.0
-            if self.policy and self.policy.decay_seconds == 0 and self._settings.zero_decay == "current":
-                window = 0.0
-            by_size = self._settings.head_of_line == "skip"
-            found = self._shares[name] = _Share(window, self._opened_at, by_size=by_size)
-        return found
+    @abstractmethod
+    def line(self, job: ServiceJob) -> WaitingLine:
+        """The line in which a job waits."""
 
     def add(self, job: ServiceJob) -> None:
         """A job became RUNNABLE."""
-        self.share(job).line.add(job, self.key(job))
+        self.line(job).add(job, self.key(job))
 
     def remove(self, job: ServiceJob) -> None:
         """A job is RUNNABLE no longer."""
-        self.share(job).line.remove(job)
+        self.line(job).remove(job)
 
-    def occupy(self, job: ServiceJob, now: float, instances: int) -> None:
-        """A job took instances, or gave them back (a negative number)."""
-        self.in_use += instances
-        self.share(job).meter.change(now, instances)
+    def reprioritise(self, job: ServiceJob, priority: int) -> None:
+        """A job of this queue gets another priority."""
+        job.priority = priority
+        if job.status == RUNNABLE:
+            self.remove(job)
+            self.add(job)
 
-    def room(self, now: float) -> int:
-        """Instances that this queue may take now: what its environment has free, less what is held for absent shares.
+    def arrive(self, job: ServiceJob) -> None:  # noqa: B027 - fair share alone counts
+        """A job was submitted."""
 
-        A reservation of 50 holds 50 %, 25 %, 12.5 % for 1, 2, 3 active shares (API:FairsharePolicy).
-        """
+    def leave(self, job: ServiceJob, now: float) -> None:  # noqa: B027 - fair share alone counts
+        """A job has ended."""
+
+    def occupy(self, job: ServiceJob, now: float) -> None:
+        """A job took its instances."""
+        self.in_use += job.instances
+        self.environment.charge(job.needs, 1)
+
+    def vacate(self, job: ServiceJob, now: float) -> None:
+        """A job gave its instances back."""
+        self.in_use -= job.instances
+        self.environment.charge(job.needs, -1)
+
+    @abstractmethod
+    def choose(self, now: float) -> ServiceJob | None:
+        """The next job to start; None when there is none, and then `heads` says whom that holds back."""
+
+    def evict(self, now: float) -> Iterable[Eviction]:
+        """The jobs to preempt for those that `choose` could not start."""
+        return ()
+
+    def stuck_reason(self, job: ServiceJob) -> Stuck | None:
+        """Why a head can never start as things are; None for an ordinary wait."""
         environment = self.environment
-        held = 0.0
-        if self.policy and self.policy.compute_reservation:
-            active = sum(1 for share in self._shares.values() if share.unfinished or share.meter.usage(now) > 0)
-            held = environment.capacity * (self.policy.compute_reservation / 100) ** active
-        return int(environment.capacity - held) - environment.in_use
+        unlisted = environment.by_type and not all(unit in environment.limits for unit in job.needs)
+        if environment.exceeded_by(job.needs) or (unlisted and self.settings.type_without_limit == "blocked"):
+            return Stuck(TOO_LARGE, "The job requires more than the service environment's maximum capacity.")
+        return None
 
-    def head(self, now: float, room: int) -> ServiceJob | None:
-        """The job that Batch looks at: the head of the share with the lowest weighted use; under `skip`, what fits."""
-        if len(self._shares) == 1 or self.policy is None:
-            for share in self._shares.values():
-                found = share.line.head(room)
-                return found[1] if found else None
-            return None
-        best: tuple[float, float, float, int] | None = None
-        chosen = None
-        for name, share in self._shares.items():
-            if not len(share.line):
-                continue
-            found = share.line.head(room)
-            if found is None:
-                continue
-            weight = self._weight(name, self.policy)
-            rank = (
-                share.meter.usage(now) * weight,
-                share.meter.in_use * weight,
-                found[1].created_at,
-                found[1].order,
-            )
-            if best is None or rank < best:
-                best, chosen = rank, found[1]
-        return chosen
-
-    def _weight(self, share: str, policy: FairShare) -> float:
-        def members(prefix: str) -> int:
-            return sum(1 for name, member in self._shares.items() if name.startswith(prefix) and member.unfinished)
-
-        return policy.weight_of(share, members)
-
-    def order(self, now: float, limit: int) -> list[ServiceJob]:
-        """The first `limit` waiting jobs, in the order in which they would go if there were room for all."""
-        lines = {name: share.line.first(limit) for name, share in self._shares.items() if len(share.line)}
-        if len(lines) <= 1 or self.policy is None:
-            return [job for line in lines.values() for _, job in line]
-        standing = {name: (self._shares[name], self._weight(name, self.policy)) for name in lines}
-        extra = dict.fromkeys(lines, 0)
-        places = dict.fromkeys(lines, 0)
-        ordered: list[ServiceJob] = []
-        while lines and len(ordered) < limit:
-
-            def rank(name: str) -> tuple[float, float, float, int]:
-                share, weight = standing[name]
-                job = lines[name][places[name]][1]
-                in_use = share.meter.in_use + extra[name]
-                return (share.meter.usage(now) * weight, in_use * weight, job.created_at, job.order)
-
-            name = min(lines, key=rank)
-            job = lines[name][places[name]][1]
-            ordered.append(job)
-            extra[name] += job.instances
-            places[name] += 1
-            if places[name] == len(lines[name]):
-                del lines[name]
-        return ordered
+    @abstractmethod
+    def order(self, now: float) -> Iterable[ServiceJob]:
+        """The waiting jobs, in the order in which they would go if there were room for all."""
 
     def look(self, now: float, updated_at: float) -> Snapshot:
         """A snapshot of this moment. A job that moved since the last look holds its place since the last change."""
         front: list[FrontJob] = []
         since: dict[str, tuple[int, float]] = {}
-        for place, job in enumerate(self.order(now, SNAPSHOT_JOBS)):
+        for place, job in enumerate(islice(self.order(now), SNAPSHOT_JOBS)):
             before = self._since.get(job.job_id)
             start = before[1] if before and before[0] == place else max(self.changed_at, job.created_at)
             since[job.job_id] = (place, start)
             front.append(FrontJob(job, start))
         self._since = since
-        shares: list[tuple[str, int]] = []
-        if self.policy is not None:
-            shares = [(name, share.meter.in_use) for name, share in self._shares.items() if share.meter.in_use]
-            shares.sort(key=lambda item: (-item[1], item[0]))
-        return Snapshot(self.name, tuple(front), self.in_use, tuple(shares), updated_at)
+        shares = {share: usage for share, usage in self.share_usage().items() if any(usage.values())}
+        totals: dict[str, int] = {} if self.policy and self.environment.by_type else {ANY_TYPE: self.in_use}
+        if self.environment.by_type:
+            for usage in shares.values():
+                for unit, instances in usage.items():
+                    totals[unit] = totals.get(unit, 0) + instances
+        ranked = sorted(
+            ((share, sum(usage.values())) for share, usage in shares.items()), key=lambda it: (-it[1], it[0])
+        )
+        return Snapshot(
+            self.name,
+            tuple(front),
+            self.in_use,
+            tuple(ranked),
+            updated_at,
+            totals,
+            {share: shares[share] for share, _ in ranked},
+            self.front_of_shares(),
+        )
+
+    def share_usage(self) -> Mapping[str, Mapping[str, int]]:
+        """Instances in use by share and capacity unit; nothing in a queue without shares."""
+        return {}
+
+    def front_of_shares(self) -> Mapping[str, FrontJob]:
+        """The first waiting job of each quota share."""
+        return {}
+
+
+class FifoQueue(JobQueue):
+    """A queue without policy: first in, first out; priority has no effect (API:FrontOfQueueDetail)."""
+
+    def __init__(self, name: str, environment: Environment, priority: int, settings: BatchSettings, now: float) -> None:
+        super().__init__(name, environment, priority, settings, now)
+        self._line = WaitingLine(by_size=settings.head_of_line == "skip")
+
+    @property
+    def policy(self) -> None:
+        """None."""
+        return None
+
+    def key(self, job: ServiceJob) -> Key:
+        """By submission."""
+        return (0.0, job.created_at, job.order)
+
+    def line(self, job: ServiceJob) -> WaitingLine:
+        """The only line."""
+        return self._line
+
+    def choose(self, now: float) -> ServiceJob | None:
+        """The head if it fits."""
+        room = self.environment.free(ANY_TYPE)
+        job = self._line.candidate(lambda job: job.instances <= room and job.not_before <= now)
+        head = self._line.head() if job is None else None
+        self.heads = [head] if head else []
+        return job
+
+    def order(self, now: float) -> Iterable[ServiceJob]:
+        """As they were submitted."""
+        return self._line.walk()
