@@ -55,6 +55,7 @@ from pointsman_emulator.models.batch_policies import (
 from pointsman_emulator.models.batch_queue import FifoQueue, JobQueue
 from pointsman_emulator.models.batch_quota import QuotaQueue
 from pointsman_emulator.models.batch_values import (
+    ANY_TYPE,
     RUNNABLE,
     BatchRefusedError,
     BatchSettings,
@@ -82,10 +83,11 @@ class BatchModel(JobCourse):
     # Resources
 
     def add_environment(self, name: str, capacity: int | Mapping[str, int]) -> None:
-        """Create a service environment of so many instances of any type, or of so many of each of some types."""
-        if not isinstance(capacity, int):
-            check_limits(capacity)
-        self.environments[name] = Environment(name, capacity)
+        """Create a service environment of so many instances of any type, or of so many of each of some types.
+
+        A number is the same as that number of `NUM_INSTANCES`.
+        """
+        self.environments[name] = Environment(name, _caps(capacity))
 
     def add_queue(self, name: str, environment: str, policy: Policy | None = None, priority: int = 1) -> None:
         """Create a queue; without a policy it is first in, first out.
@@ -145,11 +147,10 @@ class BatchModel(JobCourse):
         """Change a cap or state; a lower cap stops no job, use may exceed it (UG:updating-service-environments)."""
         environment = self.environments[name]
         if capacity is not None:
-            if environment.by_type != (not isinstance(capacity, int)):
-                raise BatchRefusedError("The capacity units of a service environment cannot change their kind")
-            if not isinstance(capacity, int):
-                check_limits(capacity)
-            environment.resize(capacity)
+            limits = _caps(capacity)
+            if environment.by_type == (ANY_TYPE in limits):
+                raise BatchRefusedError(f"A service environment cannot change between {ANY_TYPE} and instance types")
+            environment.limits = limits
         if enabled is not None:
             environment.enabled = enabled
         self._touch(environment)
@@ -334,3 +335,11 @@ class BatchModel(JobCourse):
         if place.snapshot is None:
             return Snapshot(queue, (), 0, (), updated_at)
         return replace(place.snapshot, updated_at=updated_at)
+
+
+def _caps(capacity: int | Mapping[str, int]) -> dict[str, int]:
+    if isinstance(capacity, int):
+        return {ANY_TYPE: capacity}
+    if set(capacity) != {ANY_TYPE}:
+        check_limits(capacity)
+    return dict(capacity)

@@ -17,9 +17,9 @@ class Environment:
     It is a cap, no reservation: use may exceed it after it was lowered (UG:updating-service-environments).
     """
 
-    def __init__(self, name: str, capacity: int | Mapping[str, int]) -> None:
+    def __init__(self, name: str, limits: dict[str, int]) -> None:
         self.name = name
-        self.limits: dict[str, int] = {}
+        self.limits = limits
         self.enabled = True
         self.usage: dict[str, int] = {}
         """Instances that SCHEDULED, STARTING and RUNNING jobs hold, by capacity unit."""
@@ -27,16 +27,11 @@ class Environment:
         """Those of them whose jobs are being preempted."""
         self.queues: list[JobQueue] = []
         self.dirty = False
-        self.resize(capacity)
 
     @property
     def by_type(self) -> bool:
         """Whether it counts by instance type, as quota management needs."""
         return ANY_TYPE not in self.limits
-
-    def resize(self, capacity: int | Mapping[str, int]) -> None:
-        """Replace the caps."""
-        self.limits = {ANY_TYPE: capacity} if isinstance(capacity, int) else dict(capacity)
 
     def free(self, unit: str) -> int:
         """Instances of a unit that nobody holds; negative while use exceeds the cap, 0 for a unit without cap."""
