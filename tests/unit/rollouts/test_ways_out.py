@@ -73,6 +73,14 @@ def test_the_switch_is_gone_after_a_long_final_bake() -> None:
     assert made.truth.switch is None
 
 
+def test_the_switch_goes_though_the_end_is_held() -> None:
+    made = world()
+    made.run(stop=lambda: made.record.switch is Switch.DELETING and not made.running)
+    made.mischief("pause")
+    made.run(until=1000.0)
+    assert (made.record.phase, made.truth.switch) == (Phase.FINAL_BAKE, None)
+
+
 def test_an_alarm_in_the_final_bake_takes_everything_back() -> None:
     made = world()
     until(made, Phase.FINAL_BAKE)

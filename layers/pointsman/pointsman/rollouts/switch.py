@@ -30,6 +30,11 @@ def advance_switch(draft: Draft) -> None:
             _ask(draft, FireSwitch(name))
     elif switch is Switch.FIRED and needed and state is not AlarmState.ALARM:
         _go(draft, Switch.FIRING)
+    elif switch is Switch.DELETING:
+        if asked and state is None:
+            _go(draft, Switch.DELETED)
+        else:
+            _ask(draft, DeleteSwitch(name))
 
 
 def make_switch(draft: Draft) -> bool:
@@ -49,10 +54,6 @@ def dispose_of_switch(draft: Draft) -> bool:
     if switch is not Switch.DELETING:
         _go(draft, Switch.DELETING)
         return False
-    if draft.record.switch_asked_at is not None and draft.seen.kill_switch is None:
-        _go(draft, Switch.DELETED)
-        return True
-    _ask(draft, DeleteSwitch(switch_name(draft.record.rollout)))
     return draft.now > draft.record.switch_since + PATIENCE  # `uninstall` finds those left
 
 
