@@ -35,6 +35,7 @@ from pointsman.rollouts.specs import Change, Compute
 
 LARGEST = 100_000  # bytes of a request as JSON: it is stored beside the plan, and travels in events
 LONGEST_FINAL_BAKE, LONGEST_WAIT = 86400.0, 3600.0
+LEAST_POLL, LONGEST_POLL = 30.0, 900.0
 _WAVES: tuple[int | str, ...] = (1, "25%", "100%")
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%")
 
@@ -201,6 +202,7 @@ class RequestDocument(_Document):
     yielding: list[YieldingDocument] = []
     freezes: list[FreezeDocument] = []
     approvals: list[Annotated[int, Field(ge=1)]] = []
+    poll: Duration = 120.0
     start_up: Duration = 300.0
 
 
@@ -285,6 +287,9 @@ def _contradictions(document: RequestDocument) -> Iterator[Problem]:
     ):
         if length > most:
             yield Problem((name,), f"{length:.0f} s is longer than the {most:.0f} s that it may last", "shorten it")
+    if not LEAST_POLL <= document.poll <= LONGEST_POLL:
+        text = f"{document.poll:.0f} s is not within {LEAST_POLL:.0f} s and {LONGEST_POLL:.0f} s"
+        yield Problem(("poll",), text, "it is the longest time in which a lost alarm goes unseen")
     answered = document.reason and document.person
     if (document.capacity == "try" or document.no_traffic == "waive") and not answered:
         key = "capacity" if document.capacity == "try" else "no_traffic"
@@ -367,6 +372,7 @@ def _request(document: RequestDocument) -> Request:
         yielding=tuple(Yielding(y.component, y.least) for y in document.yielding),
         freezes=tuple(Freeze(f.from_, f.until) for f in document.freezes),
         approvals=tuple(document.approvals),
+        poll=document.poll,
         start_up=document.start_up,
     )
 

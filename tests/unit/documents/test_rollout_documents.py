@@ -95,6 +95,8 @@ MISTAKES = [
     ("a duration without a unit", {"bake": "10"}, "bake", "not a duration"),
     ("a wait that is too long", {"wait": "2h"}, "wait", "longer than"),
     ("a final bake over a day", {"final_bake": "25h"}, "final_bake", "longer than"),
+    ("a poll that is none", {"poll": "5s"}, "poll", "not within 30 s and 900 s"),
+    ("a poll that leaves an alarm unseen too long", {"poll": "1h"}, "poll", "not within 30 s and 900 s"),
     ("trying without a person", {"capacity": "try"}, "capacity", "add `reason` and `person`"),
     ("passing unseen without a person", {"no_traffic": "waive"}, "no_traffic", "add `reason` and `person`"),
     ("an alarm twice", {"guards": ["a", {"alarm": "a"}]}, "guards.1", "given twice"),

@@ -8,6 +8,7 @@ from pointsman.rollouts.draft import PATIENCE, Draft
 from pointsman.rollouts.follow import follow, settled
 from pointsman.rollouts.forward import advance_wave, baked, pass_gate
 from pointsman.rollouts.gate import Verdict
+from pointsman.rollouts.looks import next_look
 from pointsman.rollouts.notes import advance_notes, give_all_back, give_back
 from pointsman.rollouts.observations import AlarmState, ComponentView, Observations
 from pointsman.rollouts.plan import Plan
@@ -78,6 +79,7 @@ def decide(record: RolloutRecord, plan: Plan, seen: Observations, now: float) ->
             _end_rollback(draft)
     _give_back_idle(draft)
     _expire(draft)
+    draft.wake(next_look(draft))
     return draft.decision()
 
 
@@ -130,6 +132,7 @@ def _frozen(draft: Draft) -> None:
     until = [f.until for f in draft.plan.request.freezes if f.since <= draft.now < f.until]
     if until:
         draft.hold(HoldKind.FREEZE, "calendar", "a freeze window is open", max(until))
+        draft.wake(max(until))
     else:
         draft.release(HoldKind.FREEZE)
 

@@ -20,8 +20,6 @@ from pointsman.rollouts.record import (
 )
 
 MOST_CHANGES = 40  # components that one transaction may change, beside locks, journal and notices
-POLL = 60.0  # to the next look when no event wakes the rollout
-FLIGHT_POLL = 30.0  # the same while something is in flight: components emit no event
 LEASE = 180.0  # how long the sender of an act may live after its commit: longer than the function's timeout
 ASK_AGAIN = 60.0  # before an absolute act that was not seen to have an effect is repeated
 SLACK = 900.0  # beyond SageMaker's own timeout, before silence is called stuck
@@ -43,7 +41,7 @@ class Draft:
         self.notices: list[Notice] = []
         self.unlocks: tuple[str, ...] = ()
         self._changed: set[str] = set()
-        self._wake = now + POLL
+        self._wake = now + plan.request.poll
         self._judged: tuple[Judgement, ...] | None = None
 
     def put(self, component: ComponentRecord, reason: Reason, sentence: str) -> bool:

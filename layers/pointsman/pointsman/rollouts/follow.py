@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pointsman.rollouts.classify import Accepted, Expected, Sent, Verdict, accepted, classify
-from pointsman.rollouts.draft import FLIGHT_POLL, PATIENCE, Draft
+from pointsman.rollouts.draft import PATIENCE, Draft
 from pointsman.rollouts.observations import Absent, ComponentView, Seen, Status
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, Intent, State
@@ -45,7 +45,6 @@ def _follow_attempt(draft: Draft, component: ComponentRecord, view: Seen) -> Non
     attempt, lease = component.attempt, component.lease_until
     if attempt is None or lease is None:
         return
-    draft.wake(draft.now + FLIGHT_POLL)
     old, new = draft.old_digest(component), draft.member(component.name).new.digest
     forward = attempt.direction is Direction.FORWARD
     expected = Expected(old, new) if forward else Expected(new, old)

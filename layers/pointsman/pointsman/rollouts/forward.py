@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pointsman.rollouts.capacity import make_room
-from pointsman.rollouts.draft import PATIENCE, POLL, Draft, in_flight
+from pointsman.rollouts.draft import PATIENCE, Draft, in_flight
 from pointsman.rollouts.gate import LAG, Why, earliest_pass
 from pointsman.rollouts.gate import Verdict as Judged
 from pointsman.rollouts.notes import copies_changed, scaling_suspended
@@ -100,7 +100,7 @@ def _gate(draft: Draft, over: float) -> bool:
         if not found:
             draft.release(kind)
         elif kind is HoldKind.NO_TRAFFIC and request.no_traffic is NoTraffic.EXTEND and over < request.extend:
-            draft.wake(draft.now + POLL)
+            draft.wake(draft.now + request.extend - over)
         else:
             draft.hold(kind, "gate", found[0].sentence, draft.now + request.hold_timeout)
     return not early and not left

@@ -180,6 +180,7 @@ class Request:
     yielding: tuple[Yielding, ...] = ()
     freezes: tuple[Freeze, ...] = ()
     approvals: tuple[int, ...] = ()
+    poll: float = 120.0  # the longest time between two looks, when no event wakes the rollout
     start_up: float = 300.0  # what a copy is expected to take from nothing to serving, for the estimate
     retry_of: str = ""
 
