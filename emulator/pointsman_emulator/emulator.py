@@ -263,7 +263,9 @@ class Emulator:
             return self.inference.calls_per_second
         if service != "batch":
             return None
-        return self.settings.submits_per_second if operation == "SubmitServiceJob" else self.settings.calls_per_second
+        settings = self.settings
+        rate = settings.submits_per_second if operation == "SubmitServiceJob" else settings.calls_per_second
+        return settings.rates.get(operation, rate)
 
 
 class Wiring:

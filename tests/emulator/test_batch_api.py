@@ -102,10 +102,9 @@ def test_a_policy_in_use_cannot_be_deleted_and_none_can_be_added_later(world: Ma
 @pytest.mark.parametrize(
     "operation,request_",
     [
-        ("list_quota_shares", {"jobQueue": "training"}),
         ("submit_job", {"jobName": "a", "jobQueue": "q", "jobDefinition": "d"}),
-        ("terminate_service_jobs", {"jobs": ["a"], "reason": "b"}),
-        ("create_scheduling_policy", {"name": "a", "quotaSharePolicy": {"idleResourceAssignmentStrategy": "FIFO"}}),
+        ("terminate_jobs", {"jobs": ["a"], "reason": "b"}),
+        ("create_consumable_resource", {"consumableResourceName": "a"}),
     ],
 )
 def test_what_is_not_built_is_refused_by_name(world: Make, operation: str, request_: dict[str, Any]) -> None:
@@ -283,7 +282,7 @@ def test_submissions_have_a_rate_of_their_own(world: Make) -> None:
     for n in range(5):
         w.submit(f"{n}")
     assert w.aws.now == before
-    w.submit("one too many")
+    w.submit("one-too-many")
     assert w.aws.now > before
 
 

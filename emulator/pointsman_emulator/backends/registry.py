@@ -33,9 +33,7 @@ from pointsman_emulator.backends.stepfunctions import cloudformation as stepfunc
 from pointsman_emulator.backends.stepfunctions.models import EmulatorStepFunctionsBackend
 
 TYPES = (
-    batch_types.ServiceEnvironmentResource,
-    batch_types.SchedulingPolicyResource,
-    batch_types.JobQueueResource,
+    *batch_types.TYPES,
     cloudwatch_types.AlarmResource,
     *sagemaker_types.TYPES,
 )

@@ -61,6 +61,8 @@ class BatchSettings:
     """ListServiceJobs shows the states of this many seconds ago."""
     calls_per_second: float | None = None
     """Rate of each operation but SubmitServiceJob, beyond it 429 TooManyRequestsException; None: unlimited."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Rates of single operations by their names, in place of `calls_per_second`: the service has one for each."""
     submits_per_second: float | None = None
     """Rate of SubmitServiceJob; AWS grants 5 a second (UG:service_limits)."""
     resource_delay: float = 0.0

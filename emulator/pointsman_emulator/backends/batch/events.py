@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from pointsman_emulator.backends.batch.records import ARN
 from pointsman_emulator.environment import ACCOUNT, REGION
-from pointsman_emulator.models.batch_jobs import Attempt, ServiceJob
-from pointsman_emulator.models.batch_values import BatchSettings
+from pointsman_emulator.models.batch import BatchSettings, JobChange, ServiceJob
+from pointsman_emulator.models.batch_jobs import Attempt
 
 STATE_CHANGE = "Batch Service Job State Change"
 BLOCKED = "Batch Service Job Queue Blocked"
-ARN = f"arn:aws:batch:{REGION}:{ACCOUNT}"
+PREEMPTION_STARTED = "Batch Service Job Preemption Started"
+PREEMPTION_COMPLETED = "Batch Service Job Preemption Completed"
+SERVICE_JOB_TYPE = "SAGEMAKER_TRAINING"
+OF_BLOCKED = (
+    "attempts",
+    "createdAt",
+    "jobArn",
+    "jobId",
+    "jobName",
+    "jobQueue",
+    "serviceJobType",
+    "status",
+    "statusReason",
+    "timeoutConfig",
+)
+"""UG:batch-service-job-queue-blocked-events."""
 
 
 def job_arn(job: ServiceJob) -> str:
@@ -34,39 +50,41 @@ def milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def attempts_of(job: ServiceJob) -> list[dict[str, Any]]:
-    """The attempts that have ended."""
-    found = []
-    for attempt in job.attempts:
-        detail: dict[str, Any] = {"serviceResourceId": resource_id(attempt)}
-        if attempt.started_at is not None:
-            detail["startedAt"] = milliseconds(attempt.started_at)
-        if attempt.stopped_at is not None:
-            detail["stoppedAt"] = milliseconds(attempt.stopped_at)
-        if attempt.status_reason:
-            detail["statusReason"] = attempt.status_reason
-        found.append(detail)
-    return found
+def attempt_detail(attempt: Attempt) -> dict[str, Any]:
+    """An attempt that has ended, counted or preempted."""
+    detail: dict[str, Any] = {"serviceResourceId": resource_id(attempt)}
+    if attempt.started_at is not None:
+        detail["startedAt"] = milliseconds(attempt.started_at)
+    if attempt.stopped_at is not None:
+        detail["stoppedAt"] = milliseconds(attempt.stopped_at)
+    if attempt.status_reason:
+        detail["statusReason"] = attempt.status_reason
+    return detail
 
 
-def usage(job: ServiceJob, settings: BatchSettings) -> list[dict[str, Any]]:
-    """A job's charge against its service environment."""
-    unit = "NUM_INSTANCES"
-    if settings.usage_unit == "instance_type":
-        unit = job.request.get("instanceType") or unit
-    return [{"capacityUnit": unit, "quantity": float(job.instances)}]
+def usage_of(job: ServiceJob, settings: BatchSettings) -> list[dict[str, Any]]:
+    """A job's charge against its service environment: by type under quota management, else in the settings' unit."""
+    needs = dict(job.needs)
+    if job.quota_share is None and settings.usage_unit == "instance_type":
+        needs = job.request.get("types") or needs
+    return quantities(needs)
+
+
+def quantities(usage: Any) -> list[dict[str, Any]]:
+    """Use by capacity unit, as the API lists it."""
+    return [{"capacityUnit": unit, "quantity": float(instances)} for unit, instances in usage.items()]
 
 
 def state_detail(job: ServiceJob, settings: BatchSettings) -> dict[str, Any]:
     """The detail of a state change: no tags and no payload, ever."""
     detail: dict[str, Any] = {
-        "attempts": attempts_of(job),
+        "attempts": [attempt_detail(attempt) for attempt in job.attempts],
         "createdAt": milliseconds(job.created_at),
         "jobArn": job_arn(job),
         "jobId": job.job_id,
         "jobName": job.name,
         "jobQueue": queue_arn(job.queue),
-        "serviceJobType": "SAGEMAKER_TRAINING",
+        "serviceJobType": SERVICE_JOB_TYPE,
         "status": job.status,
     }
     if job.current is not None:
@@ -88,28 +106,46 @@ def optional_fields(job: ServiceJob, settings: BatchSettings) -> dict[str, Any]:
     """What the guide leaves open: events resemble DescribeServiceJob."""
     more: dict[str, Any] = {
         "schedulingPriority": job.priority,
-        "capacityUsage": usage(job, settings),
+        "capacityUsage": usage_of(job, settings),
         "retryStrategy": job.request.get("retryStrategy") or {"attempts": job.max_attempts},
     }
     if job.share is not None:
         more["shareIdentifier"] = job.share
+    if job.quota_share is not None:
+        more["quotaShareName"] = job.quota_share
     if job.scheduled_at is not None:
         more["scheduledAt"] = milliseconds(job.scheduled_at)
+    if job.preempted_count:
+        more["preemptionSummary"] = preemption_summary(job)
     return more
 
 
-def blocked_detail(job: ServiceJob, settings: BatchSettings) -> dict[str, Any]:
-    """The detail of a blocked queue (UG:batch-service-job-queue-blocked-events)."""
-    kept = (
-        "attempts",
-        "createdAt",
-        "jobArn",
-        "jobId",
-        "jobName",
-        "jobQueue",
-        "serviceJobType",
-        "status",
-        "statusReason",
-    )
-    detail = state_detail(job, settings)
-    return {name: detail[name] for name in (*kept, "timeoutConfig") if name in detail}
+def preemption_summary(job: ServiceJob) -> dict[str, Any]:
+    """How often a job was preempted, and its latest attempts that were, newest first (UG:preemption)."""
+    return {
+        "preemptedAttemptCount": job.preempted_count,
+        "recentPreemptedAttempts": [attempt_detail(attempt) for attempt in job.preempted_attempts],
+    }
+
+
+def announced(change: JobChange, settings: BatchSettings) -> tuple[str, dict[str, Any]]:
+    """The detail type and the detail of an event. Those of preemption name neither job id nor queue."""
+    job = change.job
+    match change.kind:
+        case "state":
+            return STATE_CHANGE, state_detail(job, settings)
+        case "blocked":
+            detail = state_detail(job, settings)
+            return BLOCKED, {name: detail[name] for name in OF_BLOCKED if name in detail}
+        case "preempting":
+            return PREEMPTION_STARTED, {
+                "preemptedJobArn": job_arn(job),
+                "status": job.status,
+                "statusReason": job.status_reason,
+            }
+        case "preempted":
+            return PREEMPTION_COMPLETED, {
+                "preemptedJobArn": job_arn(job),
+                "status": job.status,
+                "preemptionSummary": preemption_summary(job),
+            }

@@ -1,232 +1,155 @@
-"""The operations on service jobs."""
+"""The operations on one service job."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from moto.batch.exceptions import ClientException
 
 from pointsman_emulator.backends.batch import events
-from pointsman_emulator.models.batch import BatchModel, BatchRefusedError, BatchSettings, ServiceJob
+from pointsman_emulator.backends.batch.quota_shares import QuotaShares
+from pointsman_emulator.backends.batch.records import ARN, VALID, named, one_of, tagged, within
+from pointsman_emulator.backends.batch.work import work_of
+from pointsman_emulator.models.batch import BatchRefusedError, ServiceJob
+from pointsman_emulator.models.batch_policies import RetryRule
 
-PAGE = 100
-PAYLOAD_LIMIT = 10 * 1024
-REQUEST_LIMIT = 30 * 1024
+PAYLOAD_LIMIT, REQUEST_LIMIT = 10 * 1024, 30 * 1024
 """UG:service_limits."""
-STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
-WITH_STATUS = ("SHARE_IDENTIFIER", "QUOTA_SHARE_NAME")
 HIGHEST_PRIORITY = 9999
+ATTEMPTS, RULES, PATTERN = 10, 5, 512
+"""API:ServiceJobRetryStrategy and API:ServiceJobEvaluateOnExit."""
+BULK = 50
+"""API:TerminateServiceJobsRequest."""
+SHARE = re.compile(r"[A-Za-z0-9]{1,255}")
+JOB_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NEVER = 10**6
 
 
-class ServiceJobs:
+class ServiceJobs(QuotaShares):
     """Service jobs, as the API shows the model."""
 
-    model: BatchModel
-    settings: BatchSettings
-    tokens: set[str]
-
-    def get_job_queue_by_name(self, name: str) -> Any:
-        """A container queue; moto knows them."""
-        return super().get_job_queue_by_name(name)  # type: ignore[misc]
+    tokens: set[tuple[str, str]]
 
     def submit_service_job(self, request: dict[str, Any]) -> dict[str, Any]:
         """Queue a job. The payload is not validated here: a bad one fails when it is tried (UG:service-job-submit)."""
         payload = request["serviceRequestPayload"]
         if len(payload.encode()) > PAYLOAD_LIMIT:
             raise ClientException("serviceRequestPayload must not exceed 10 KiB")
-        if len(json.dumps(request).encode()) > REQUEST_LIMIT:
+        whole = json.dumps(request, sort_keys=True)
+        if len(whole.encode()) > REQUEST_LIMIT:
             raise ClientException("The request must not exceed 30 KiB")
-        if request.get("quotaShareName"):
-            raise NotImplementedError("The emulator has no quota shares")
-        token = request.get("clientToken")
-        if token is not None and token in self.tokens:
-            raise ClientException("A job with this clientToken was already submitted")
+        named(request["jobName"], "jobName")
+        one_of(request["serviceJobType"], (events.SERVICE_JOB_TYPE,), "serviceJobType")
+        queue = self.queue(request["jobQueue"])
+        if queue.status != VALID:
+            raise ClientException(f"Job queue {queue.arn} is not VALID")
+        token = (request.get("clientToken") or "", whole)
+        if token[0] and token in self.tokens:
+            raise ClientException("A request with this clientToken and these parameters was already accepted")
         priority = request.get("schedulingPriority")
-        if priority is not None and not 0 <= priority <= HIGHEST_PRIORITY:
-            raise ClientException(f"schedulingPriority must be between 0 and {HIGHEST_PRIORITY}")
-        work = _work(payload, self.settings)
-        attempts = (request.get("retryStrategy") or {}).get("attempts", 1)
-        try:
-            job = self.model.submit(
-                request["jobQueue"].rsplit("/", 1)[-1],
-                request["jobName"],
-                work["instances"],
-                work["seconds"],
-                priority,
-                request.get("shareIdentifier"),
-                failing_attempts=NEVER if work["fails"] else 0,
-                max_attempts=attempts,
-                attempt_seconds=(request.get("timeoutConfig") or {}).get("attemptDurationSeconds"),
-                request={**request, "instanceType": work["instance_type"]},
-            )
-        except BatchRefusedError as error:
-            raise ClientException(error.message) from None
-        if token is not None:
+        if priority is not None:
+            within(priority, 0, HIGHEST_PRIORITY, "schedulingPriority")
+        share = request.get("shareIdentifier")
+        if share is not None and not SHARE.fullmatch(share):
+            raise ClientException("shareIdentifier must be 1 to 255 alphanumeric characters")
+        budget = (request.get("preemptionConfiguration") or {}).get("preemptionRetriesBeforeTermination")
+        if budget is not None and budget < 0:
+            raise ClientException("preemptionRetriesBeforeTermination must not be negative")
+        seconds = (request.get("timeoutConfig") or {}).get("attemptDurationSeconds")
+        if seconds is not None and seconds < 1:
+            raise ClientException("attemptDurationSeconds must be at least 1")
+        retry = request.get("retryStrategy") or {"attempts": 1}
+        rules = _rules(retry)
+        tags = tagged(request.get("tags"))
+        work = work_of(payload, self.settings)
+        job = self.model.submit(
+            queue.name,
+            request["jobName"],
+            work.instances,
+            work.seconds,
+            priority,
+            share,
+            quota_share=request.get("quotaShareName"),
+            instance_groups=work.types,
+            failing_attempts=NEVER if work.fails else 0,
+            max_attempts=retry["attempts"],
+            retry_rules=rules,
+            attempt_seconds=seconds,
+            preemption_retries=budget,
+            checkpoint_seconds=work.checkpoint_seconds,
+            request={**request, "tags": tags, "types": work.types},
+        )
+        if token[0]:
             self.tokens.add(token)
         return {"jobArn": events.job_arn(job), "jobName": job.name, "jobId": job.job_id}
 
     def describe_service_job(self, request: dict[str, Any]) -> dict[str, Any]:
         """One job, by id or ARN."""
-        job = self._find(request["jobId"])
+        job = self.job(request["jobId"])
         detail = events.state_detail(job, self.settings)
         detail |= events.optional_fields(job, self.settings)
         detail["isTerminated"] = job.terminated
         detail["serviceRequestPayload"] = job.request.get("serviceRequestPayload", "")
         detail["tags"] = job.request.get("tags") or {}
+        if job.request.get("preemptionConfiguration"):
+            detail["preemptionConfiguration"] = job.request["preemptionConfiguration"]
         if job.started_at is None and self.settings.started_at_of_waiting == "zero":
             detail["startedAt"] = 0
         return detail
 
     def update_service_job(self, request: dict[str, Any]) -> dict[str, Any]:
         """Set a job's priority; the only thing that can change (API:UpdateServiceJobRequest)."""
-        job = self._find(request["jobId"])
-        priority = request["schedulingPriority"]
-        if not 0 <= priority <= HIGHEST_PRIORITY:
-            raise ClientException(f"schedulingPriority must be between 0 and {HIGHEST_PRIORITY}")
-        try:
-            self.model.set_priority(job.job_id, priority)
-        except BatchRefusedError as error:
-            raise ClientException(error.message) from None
+        job = self.job(request["jobId"])
+        within(request["schedulingPriority"], 0, HIGHEST_PRIORITY, "schedulingPriority")
+        self.model.set_priority(job.job_id, request["schedulingPriority"])
         return {"jobArn": events.job_arn(job), "jobName": job.name, "jobId": job.job_id}
 
     def terminate_service_job(self, request: dict[str, Any]) -> dict[str, Any]:
         """End a job that has not ended."""
-        self.model.terminate(self._find(request["jobId"]).job_id, request["reason"])
+        self.model.terminate(self.job(request["jobId"]).job_id, request["reason"])
         return {}
 
-    def list_service_jobs(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One page, newest first, without priorities. No status means RUNNING (API:ListServiceJobsRequest)."""
-        queue = (request.get("jobQueue") or "").rsplit("/", 1)[-1]
-        if queue not in self.model.queues:
-            self._check_container_queue(queue)
-            return {"jobSummaryList": []}
-        filters = request.get("filters") or []
-        if len(filters) > 1:
-            raise ClientException("Only one filter can be used at a time")
-        statuses: tuple[str, ...] = (request.get("jobStatus") or "RUNNING",)
-        if filters and filters[0]["name"] not in WITH_STATUS:
-            statuses = STATES
-        found = self.model.jobs_in(queue, statuses)
-        if filters:
-            found = [job for job in found if _passes(job, filters[0]["name"], filters[0]["values"])]
-        after = request.get("nextToken")
-        if after is not None:
-            place = int(after)
-            found = [job for job in found if job.order < place]
-        size = min(request.get("maxResults") or PAGE, PAGE)
-        answer: dict[str, Any] = {"jobSummaryList": [self._summary(job) for job in found[:size]]}
-        if len(found) > size:
-            answer["nextToken"] = str(found[size - 1].order)
-        return answer
+    def terminate_service_jobs(self, request: dict[str, Any]) -> dict[str, Any]:
+        """End up to fifty jobs. One that is unknown counts as done (API:TerminateServiceJobs)."""
+        if len(request["jobs"]) > BULK:
+            raise ClientException(f"At most {BULK} jobs can be terminated at a time")
+        successful: list[str] = []
+        errors: list[dict[str, str]] = []
+        for identifier in request["jobs"]:
+            if not JOB_ID.fullmatch(identifier.rsplit("/", 1)[-1]):
+                message = f"{identifier} is no service job id"
+                errors.append({"job": identifier, "code": "ValidationException", "message": message})
+                continue
+            try:
+                job = self.find_job(identifier)
+                if job is not None:
+                    self.model.terminate(job.job_id, request["reason"])
+                successful.append(identifier)
+            except BatchRefusedError as error:
+                errors.append({"job": identifier, "code": error.code, "message": error.message})
+        return {"successful": successful, "errors": errors}
 
-    def get_job_queue_snapshot(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The first 100 RUNNABLE jobs in dispatch order, and the capacity in use."""
-        queue = request["jobQueue"].rsplit("/", 1)[-1]
-        if queue not in self.model.queues:
-            self._check_container_queue(queue)
-            now = events.milliseconds(self.model.now)
-            return {"frontOfQueue": {"jobs": [], "lastUpdatedAt": now}}
-        snapshot = self.model.snapshot(queue)
-        updated_at = events.milliseconds(snapshot.updated_at)
-        utilization: dict[str, Any] = {
-            "totalCapacityUsage": [{"capacityUnit": "NUM_INSTANCES", "quantity": float(snapshot.in_use)}],
-            "lastUpdatedAt": updated_at,
-        }
-        if self.model.queues[queue].policy is not None:
-            utilization["fairshareUtilization"] = {
-                "activeShareCount": len(snapshot.shares),
-                "topCapacityUtilization": [
-                    {
-                        "shareIdentifier": share,
-                        "capacityUsage": [{"capacityUnit": "NUM_INSTANCES", "quantity": float(instances)}],
-                    }
-                    for share, instances in snapshot.shares[:20]
-                ],
-            }
-        front = [
-            {"jobArn": events.job_arn(place.job), "earliestTimeAtPosition": events.milliseconds(place.since)}
-            for place in snapshot.front
-        ]
-        return {"frontOfQueue": {"jobs": front, "lastUpdatedAt": updated_at}, "queueUtilization": utilization}
+    def find_job(self, identifier: str) -> ServiceJob | None:
+        """The job of an id or ARN; None when there is none."""
+        return self.model.jobs.get(identifier.removeprefix(f"{ARN}:service-job/"))
 
-    def _check_container_queue(self, name: str) -> None:
-        """Container jobs are not emulated: a queue of theirs is known, and always empty."""
-        if self.get_job_queue_by_name(name) is None:
-            raise ClientException(f"Job queue {name} does not exist")
-
-    def _find(self, identifier: str) -> ServiceJob:
-        job = self.model.jobs.get(identifier.rsplit("/", 1)[-1])
+    def job(self, identifier: str) -> ServiceJob:
+        """The same, where it must be there."""
+        job = self.find_job(identifier)
         if job is None:
             raise ClientException(f"Job {identifier} does not exist")
         return job
 
-    def _summary(self, job: ServiceJob) -> dict[str, Any]:
-        lag = self.settings.list_lag
-        summary: dict[str, Any] = {
-            "capacityUsage": events.usage(job, self.settings),
-            "createdAt": events.milliseconds(job.created_at),
-            "jobArn": events.job_arn(job),
-            "jobId": job.job_id,
-            "jobName": job.name,
-            "serviceJobType": "SAGEMAKER_TRAINING",
-            "status": job.status_at(self.model.now - lag) if lag else job.status,
-        }
-        if job.current is not None:
-            summary["latestAttempt"] = {"serviceResourceId": events.resource_id(job.current)}
-        for name, value in (
-            ("scheduledAt", job.scheduled_at),
-            ("startedAt", job.started_at),
-            ("stoppedAt", job.stopped_at),
-        ):
-            if value is not None:
-                summary[name] = events.milliseconds(value)
-        if job.share is not None:
-            summary["shareIdentifier"] = job.share
-        if job.status_reason:
-            summary["statusReason"] = job.status_reason
-        if job.terminated:
-            summary["isTerminated"] = True
-        return summary
 
-
-def _passes(job: ServiceJob, name: str, values: list[str]) -> bool:
-    match name:
-        case "JOB_NAME":
-            lowered = job.name.lower()
-            return any(
-                lowered.startswith(value[:-1].lower()) if value.endswith("*") else lowered == value.lower()
-                for value in values
-            )
-        case "SHARE_IDENTIFIER":
-            return job.share in values
-        case "BEFORE_CREATED_AT":
-            return events.milliseconds(job.created_at) < int(values[0])
-        case "AFTER_CREATED_AT":
-            return events.milliseconds(job.created_at) > int(values[0])
-        case "QUOTA_SHARE_NAME":
-            return False
-        case _:
-            raise ClientException(f"Unknown filter {name}")
-
-
-def _work(payload: str, settings: BatchSettings) -> dict[str, Any]:
-    """What the payload asks for: the training job's instances, and, for this emulator only, how long it runs.
-
-    `Environment: {"EMULATED_SECONDS": "3600"}` is read here and by nothing of the product.
-    """
-    try:
-        body = json.loads(payload)
-        resources = body.get("ResourceConfig") or {}
-        groups = resources.get("InstanceGroups") or []
-        instances = sum(int(group["InstanceCount"]) for group in groups) or int(resources.get("InstanceCount", 1))
-        environment = body.get("Environment") or {}
-        return {
-            "instances": instances,
-            "instance_type": resources.get("InstanceType") or (groups[0].get("InstanceType") if groups else None),
-            "seconds": float(environment.get("EMULATED_SECONDS", settings.job_seconds)),
-            "fails": environment.get("EMULATED_EXIT") == "fail",
-        }
-    except (ValueError, AttributeError, TypeError, KeyError):
-        return {"instances": 1, "instance_type": None, "seconds": 0.0, "fails": True}
+def _rules(retry: dict[str, Any]) -> tuple[RetryRule, ...]:
+    within(retry["attempts"], 1, ATTEMPTS, "attempts")
+    rules = retry.get("evaluateOnExit") or []
+    if len(rules) > RULES:
+        raise ClientException(f"evaluateOnExit can have at most {RULES} rules")
+    for rule in rules:
+        one_of(str(rule.get("action", "")).upper(), ("RETRY", "EXIT"), "action of evaluateOnExit")
+        if not 1 <= len(rule.get("onStatusReason") or "") <= PATTERN:
+            raise ClientException(f"onStatusReason must be 1 to {PATTERN} characters long")
+    return tuple(RetryRule(rule["action"], rule["onStatusReason"]) for rule in rules)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from moto.batch.exceptions import ClientException
 from moto.batch.responses import BatchResponse
 
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
+from pointsman_emulator.backends.batch.queues import KIND
+from pointsman_emulator.models.batch import BatchRefusedError
 
 
 class EmulatorBatchResponse(BatchResponse):
@@ -24,7 +27,10 @@ class EmulatorBatchResponse(BatchResponse):
         return json.loads(self.body) if self.body else {}
 
     def _answer(self, method: str) -> str:
-        return json.dumps(getattr(self.batch_backend, method)(self._request()))
+        try:
+            return json.dumps(getattr(self.batch_backend, method)(self._request()))
+        except BatchRefusedError as error:
+            raise ClientException(error.message) from None
 
     # Service environments
 
@@ -71,8 +77,8 @@ class EmulatorBatchResponse(BatchResponse):
     def createjobqueue(self) -> str:
         """CreateJobQueue, on a service environment or, as moto has it, on compute environments."""
         request = self._request()
-        if request.get("serviceEnvironmentOrder"):
-            return json.dumps(self.batch_backend.create_service_queue(request))
+        if request.get("serviceEnvironmentOrder") or request.get("jobQueueType") == KIND:
+            return self._answer("create_service_queue")
         return super().createjobqueue()
 
     def describejobqueues(self) -> str:
@@ -81,21 +87,41 @@ class EmulatorBatchResponse(BatchResponse):
 
     def updatejobqueue(self) -> str:
         """UpdateJobQueue."""
-        request = self._request()
-        if self.batch_backend.find_service_queue(request["jobQueue"]):
-            return json.dumps(self.batch_backend.update_service_queue(request))
+        if self.batch_backend.service_queue(self._request()["jobQueue"]):
+            return self._answer("update_service_queue")
         return super().updatejobqueue()
 
     def deletejobqueue(self) -> str:
         """DeleteJobQueue."""
-        request = self._request()
-        if self.batch_backend.find_service_queue(request["jobQueue"]):
-            return json.dumps(self.batch_backend.delete_service_queue(request))
+        if self.batch_backend.service_queue(self._request()["jobQueue"]):
+            return self._answer("delete_service_queue")
         return super().deletejobqueue()
 
     def getjobqueuesnapshot(self) -> str:
         """GetJobQueueSnapshot."""
         return self._answer("get_job_queue_snapshot")
+
+    # Quota shares
+
+    def createquotashare(self) -> str:
+        """CreateQuotaShare."""
+        return self._answer("create_quota_share")
+
+    def describequotashare(self) -> str:
+        """DescribeQuotaShare."""
+        return self._answer("describe_quota_share")
+
+    def listquotashares(self) -> str:
+        """ListQuotaShares."""
+        return self._answer("list_quota_shares")
+
+    def updatequotashare(self) -> str:
+        """UpdateQuotaShare."""
+        return self._answer("update_quota_share")
+
+    def deletequotashare(self) -> str:
+        """DeleteQuotaShare."""
+        return self._answer("delete_quota_share")
 
     # Service jobs
 
@@ -118,6 +144,10 @@ class EmulatorBatchResponse(BatchResponse):
     def terminateservicejob(self) -> str:
         """TerminateServiceJob."""
         return self._answer("terminate_service_job")
+
+    def terminateservicejobs(self) -> str:
+        """TerminateServiceJobs."""
+        return self._answer("terminate_service_jobs")
 
     # Container jobs: moto would run them in Docker
 
