@@ -8,7 +8,7 @@ from pointsman.queues.reasons import hours
 from pointsman.rollout_inbound import CLAIMED
 from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.decision import JournalEntry, parking
-from pointsman.rollouts.plan import Finding, Level, Plan
+from pointsman.rollouts.plan import Finding, Level, Plan, together
 from pointsman.rollouts.record import CopyNote, Direction, Phase
 from pointsman.rollouts.request import Capacity
 from pointsman_cli.printing import counted, when
@@ -57,7 +57,7 @@ def plan(out: Console, made: Plan) -> None:
 def findings(out: Console, found: Iterable[Finding]) -> None:
     """One line for each thing that the checks found, the gravest first."""
     order = list(STYLES)
-    for finding in sorted(found, key=lambda f: order.index(f.level)):
+    for finding in sorted(together(found), key=lambda f: order.index(f.level)):
         out.print(f"{finding.level.value:<11} {finding}", style=STYLES[finding.level])
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 
 from pointsman.documents import Duration, InvalidDocument, Path, Problem
+from pointsman.rollout_ports import ID, ID_IN_WORDS
 from pointsman.rollouts.request import (
     INVOCATIONS,
     AlarmWaiver,
@@ -82,8 +83,17 @@ Count = Annotated[
 ]
 Moment = Annotated[float, BeforeValidator(moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 Sentence = Annotated[str, Field(min_length=1, max_length=500)]
-Resource = Annotated[str, Field(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$")]
-Prefix = Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9-]{0,62}$")]
+_RESOURCE, _PREFIX = r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$", r"^[a-zA-Z0-9][a-zA-Z0-9-]{0,62}$"
+_URI, _NAMESPACE, _ID = r"^(https|s3)://", r"^[^:]", f"^{ID}$"
+_WORDS = {
+    _RESOURCE: "letters, digits and hyphens between them, 63 at most",
+    _PREFIX: "letters, digits and hyphens, 63 at most",
+    _URI: "begin it with s3:// or https://",
+    _NAMESPACE: "no colon at its beginning",
+    _ID: ID_IN_WORDS,
+}
+Resource = Annotated[str, Field(pattern=_RESOURCE)]
+Prefix = Annotated[str, Field(pattern=_PREFIX)]
 MetricPart = Annotated[str, Field(min_length=1, max_length=255)]
 AlarmName = Annotated[str, Field(min_length=1, max_length=255)]
 
@@ -114,7 +124,7 @@ class ChangeDocument(_Document):
 
     model: Resource | None = None
     image: Annotated[str, Field(min_length=1, max_length=255)] | None = None
-    artifact: Annotated[str, Field(pattern=r"^(https|s3)://", max_length=1024)] | None = None
+    artifact: Annotated[str, Field(pattern=_URI, max_length=1024)] | None = None
     environment: Annotated[dict[str, str | None], Field(max_length=16)] = {}
     compute: ComputeDocument | None = None
 
@@ -122,7 +132,7 @@ class ChangeDocument(_Document):
 class MetricDocument(_Document):
     """A metric that shows traffic; `{component}` and `{endpoint}` in a dimension's value are each component's own."""
 
-    namespace: Annotated[str, Field(pattern=r"^[^:]", max_length=255)]
+    namespace: Annotated[str, Field(pattern=_NAMESPACE, max_length=255)]
     name: MetricPart
     dimensions: Annotated[dict[MetricPart, MetricPart], Field(max_length=30)] = {}
     stat: Literal["Sum", "SampleCount", "Average", "Minimum", "Maximum"] = "Sum"
@@ -170,7 +180,7 @@ class RequestDocument(_Document):
     """A rollout of inference components."""
 
     version: Literal[1]
-    rollout: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+    rollout: Annotated[str, Field(pattern=_ID)]
     targets: Annotated[list[TargetDocument], Field(min_length=1, max_length=200)]
     change: ChangeDocument
     waves: Annotated[
@@ -260,6 +270,8 @@ def _problem(error: Mapping[str, Any]) -> Problem:
         return Problem(path, f"unknown key `{path[-1]}`", remedy)
     if error["type"] == "missing":
         return Problem(path, f"`{path[-1]}` is missing", "add it")
+    if error["type"] == "string_pattern_mismatch":
+        return Problem(path, f"{str(error['input'])[:80]!r} cannot stand here", _WORDS[error["ctx"]["pattern"]])
     message = str(error["msg"]).removeprefix("Value error, ")
     return Problem(path, message if error["type"] == "value_error" else f"{message}, not {str(error['input'])[:80]!r}")
 

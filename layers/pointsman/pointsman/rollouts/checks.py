@@ -28,7 +28,7 @@ def check_targets(request: Request, resolved: Resolved, seen: Observations) -> I
             yield _refused(Check.UNREADABLE, str(target), text, "try again, or see to the permission to describe it")
         elif target.component is not None:
             text = "there is no such inference component"
-            yield _refused(Check.UNKNOWN_COMPONENT, str(target), text, "see `rollout plan` for a prefix")
+            yield _refused(Check.UNKNOWN_COMPONENT, str(target), text, "check its name and the region")
         elif target.endpoint is not None and target.endpoint not in seen.endpoints:
             text = "there is no such endpoint"
             yield _refused(Check.UNKNOWN_ENDPOINT, str(target), text, "check its name and the region")
@@ -86,7 +86,7 @@ def check_component(view: ComponentView, request: Request, seen: Observations) -
 
 def check_watches(watches: Sequence[Watch], request: Request, seen: Observations, now: float) -> Iterator[Finding]:
     """Alarms that are missing, firing, or too slow for the bake."""
-    if not watches:
+    if not request.guards:
         text = "no alarm watches this rollout: a bad version is found only when it does not start"
         yield Finding(Check.NO_GUARD, Level.WARNED, "guards", text, "name at least one alarm")
     for watch in watches:

@@ -32,9 +32,8 @@ def freeze(record: RolloutRecord, request: Request, seen: Observations, now: flo
     if record.phase is not Phase.PLANNED:
         return Decision(record, next_wake_at=now)
     if plan.refused:
-        causes = " ".join(f"{finding}." for finding in plan.refused)
-        draft.update(replace(record, cause=causes))
-        draft.end(Phase.REJECTED, f"Refused: {causes}")
+        draft.update(replace(record, cause=plan.refusal))
+        draft.end(Phase.REJECTED, f"Refused: {plan.refusal}")
         return replace(draft.decision(), plan=plan)
     locks = tuple((name, (seen.locks[name].fence if name in seen.locks else 0) + 1) for name in plan.endpoints)
     draft.update(

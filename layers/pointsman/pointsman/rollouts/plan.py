@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pointsman.rollouts.batches import Batch, copies_of
@@ -16,6 +16,7 @@ from pointsman.rollouts.specs import Spec
 LAUNCH = 300.0  # what an added instance is expected to take
 LEAST_TIMEOUT = 3600  # that an update is given by us; SageMaker takes 600 at the least
 LONGEST_TIMEOUT = 28800  # what SageMaker takes as MaximumExecutionTimeoutInSeconds
+MOST_PLACES, MOST_TOLD = 3, 8  # of a refusal that goes into one message
 MARKS = 32  # attempts of one component, at most: each has a timeout of its own, so the base stays that far below
 
 
@@ -151,6 +152,14 @@ class Plan:
         return tuple(finding for finding in self.findings if finding.level is Level.REFUSED)
 
     @property
+    def refusal(self) -> str:
+        """The same as a person is told it: what is true of several is said once, and of very much only a part."""
+        found = together(self.refused)
+        told = [f"{finding}." for finding in found[:MOST_TOLD]]
+        more = len(found) - MOST_TOLD
+        return " ".join([*told, *([f"And {more} more, as `pointsman rollout plan` tells."] if more > 0 else [])])
+
+    @property
     def endpoints(self) -> tuple[str, ...]:
         """The endpoints that it touches, sorted: the order in which they are locked."""
         return tuple(sorted({member.endpoint for member in self.members}))
@@ -168,6 +177,19 @@ class Plan:
         """The fleet's alarms, and the own ones of these components."""
         names = set(touched)
         return tuple(watch for watch in self.watches if not watch.components or names & set(watch.components))
+
+
+def together(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings, with one for all the places of which the same is said."""
+    alike: dict[Finding, list[str]] = {}
+    for finding in findings:
+        alike.setdefault(replace(finding, place=""), []).append(finding.place)
+    return tuple(replace(finding, place=_places(list(dict.fromkeys(where)))) for finding, where in alike.items())
+
+
+def _places(where: Sequence[str]) -> str:
+    more = len(where) - MOST_PLACES
+    return ", ".join(where[:MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
 
 
 def needs_on(endpoint: EndpointView, members: Sequence[Member], occupants: tuple[Occupant, ...]) -> tuple[Need, ...]:
