@@ -70,6 +70,10 @@ test: $(DEV_STAMP) ## every test
 test-aws: $(DEV_STAMP) $(AWS_STAMP) ## the tests that drive the emulator by the `aws` command; without it `make test` leaves them out
 	@$(BIN)/python -m pytest --quiet tests/aws
 
+.PHONY: walk
+walk: $(DEV_STAMP) ## a rollout killed at every boundary there is, one death a run: takes some minutes
+	@$(BIN)/python -m pytest --quiet --numprocesses auto -m walk
+
 .PHONY: check
 check: format lint types imports template ## format, lint, types, import rules, template
 

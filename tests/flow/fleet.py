@@ -77,17 +77,18 @@ class Fleet:
         answer = self.aws.client("stepfunctions").list_executions(stateMachineArn=self.wiring.settings.state_machine)
         return {found["name"]: found["status"] for found in answer["executions"]}
 
-    def phases(self, execution: str) -> list[str]:
-        """The states that an execution waited in and ended in, one after the other."""
+    def events(self, execution: str) -> list[dict[str, Any]]:
+        """The history of an execution, the oldest event first."""
         machine = self.wiring.settings.state_machine
         arn = f"{machine.replace(':stateMachine:', ':execution:')}:{execution}"
         pages = self.aws.client("stepfunctions").get_paginator("get_execution_history").paginate(executionArn=arn)
-        names = [
-            event["stateEnteredEventDetails"]["name"]
-            for page in pages
-            for event in page["events"]
-            if "Entered" in event["type"] and event["stateEnteredEventDetails"]["name"] not in CLOCKWORK
-        ]
+        return [event for page in pages for event in page["events"]]
+
+    def phases(self, execution: str) -> list[str]:
+        """The states that an execution waited in and ended in, one after the other."""
+        entered = [event for event in self.events(execution) if "Entered" in event["type"]]
+        names = [event["stateEnteredEventDetails"]["name"] for event in entered]
+        names = [name for name in names if name not in CLOCKWORK]
         return [name for number, name in enumerate(names) if number == 0 or names[number - 1] != name]
 
     def log(self, function: str, message: str) -> list[dict[str, Any]]:

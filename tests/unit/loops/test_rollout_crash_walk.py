@@ -1,10 +1,11 @@
 """A rollout is killed between any two outside calls; the passes after it end where they would have ended without.
 
 Each scenario runs once to count the calls, then once more for each, killed before it, and after it with its answer
-lost. What is left is carried on by fresh passes, as the state machine's retries and the clock do.
+lost. What is left is carried on by fresh passes, as the state machine's retries and the clock do. `make test` leaves
+out most of the reads; `make walk` does not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +19,7 @@ from pointsman.rollouts.decision import Decision, replay
 from pointsman.rollouts.record import Phase, RolloutRecord
 from pointsman.rollouts.request import Amount, Guard, Target, Yielding
 from tests.unit.loops.rollout_world import ALARM, OLD, World
+from tests.walks import Walked
 
 READS = frozenset(
     {
@@ -132,23 +134,54 @@ def projection(world: World) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("setup", [single_gpu, bad_api, make_room])
-def test_killed_between_any_two_calls_the_rollout_ends_the_same(setup: Callable[[World], None]) -> None:
+SETUPS = (single_gpu, bad_api, make_room)
+SHARES = 4  # parts of the whole walk, which several processes take
+
+
+def walk(setup: Callable[[World], None], points: Callable[[int, str], Iterable[bool]], what: str = "") -> Walked:
+    """Kill the scenario once at each point; `points` says of a call whether before it, after it, both, or not at all.
+
+    Raises where the journal does not rebuild the record, or a component was updated twice.
+    """
     whole = Walk()
     wanted = projection(end_of(whole, setup))
     assert wanted["phase"] in {Phase.SUCCEEDED, Phase.ROLLED_BACK}
     assert whole.calls > 100
+    walked = Walked(what)
     for kill_at, name in enumerate(whole.names, 1):
-        for before in (True, False):
-            if name in READS and not (before and setup is bad_api):
-                continue  # nothing differs outside before a read and after it; one scenario walks them all the same
+        sides = tuple(points(kill_at, name))
+        walked.boundaries += bool(sides)
+        for before in sides:
             world = end_of(Walk(kill_at, before), setup)
-            where = f"{setup.__name__}: killed {'before' if before else 'after'} {whole.names[kill_at - 1]} ({kill_at})"
-            assert projection(world) == wanted, where
+            where = f"{setup.__name__}: {'before' if before else 'after'} {name} ({kill_at})"
+            walked.saw(where, projection(world), wanted)
             assert replay(RolloutRecord("r1"), world.table.kept["r1"].journal) == world.stored.record, where
             for part in world.fleet.parts.values():
                 forward = [act for act in part.sent if act.alarms]
                 assert len(forward) <= 1, f"{where}: {part.view.name} was updated twice"
+    return walked
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_killed_between_any_two_calls_the_rollout_ends_the_same(setup: Callable[[World], None]) -> None:
+    """Nothing differs outside before a read and after it, and one scenario walks the reads the same."""
+
+    def points(_: int, name: str) -> Iterable[bool]:
+        return (True, False) if name not in READS else (True,) if setup is bad_api else ()
+
+    assert walk(setup, points).different == []
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("setup", SETUPS)
+def test_killed_before_and_after_every_call_reads_too_it_ends_the_same(
+    setup: Callable[[World], None], share: int, record_property: Callable[[str, object], None]
+) -> None:
+    what = f"outside calls of {setup.__name__.replace('_', '-')}, on the core with fakes"
+    walked = walk(setup, lambda kill_at, _: (True, False) if kill_at % SHARES == share else (), what)
+    record_property(*walked.reported())
+    assert walked.different == []
 
 
 def test_a_death_after_each_call_in_turn_still_comes_to_an_end() -> None:
