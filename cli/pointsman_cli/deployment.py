@@ -110,7 +110,8 @@ def _settings(target: Target, outputs: dict[str, str]) -> Settings:
         names = ", ".join(missing)
         raise Misconfigured(f"stack {target.stack} has no output {names}: it is not a deployment of Pointsman")
     jobs, control, wakes, dead_letters = (outputs[name] for name in OUTPUTS)
-    return Settings(jobs, control, wakes, dead_letters, target.endpoint_url)
+    role = outputs.get("RolloutRole", "")
+    return Settings(jobs, control, wakes, dead_letters, target.endpoint_url, rollout_role=role)
 
 
 def _client(service: str, endpoint_url: str | None, read: float = 10, attempts: int = 3) -> Any:

@@ -6,14 +6,14 @@ from typing import Any
 
 from pointsman.inbound import rollout_pass
 from pointsman.loops.rollout import RolloutLoop
-from pointsman.settings import NOTICES_TOPIC, Settings
+from pointsman.settings import NOTICES_TOPIC, ROLLOUT_ROLE, Settings
 from pointsman.wiring import Wiring
 
 
 @cache
 def loop() -> RolloutLoop:
     """Made once for a container."""
-    return Wiring(Settings.from_environment(environ, NOTICES_TOPIC)).rollout_loop()
+    return Wiring(Settings.from_environment(environ, NOTICES_TOPIC, ROLLOUT_ROLE)).rollout_loop()
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:

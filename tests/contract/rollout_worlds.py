@@ -10,7 +10,8 @@ from pointsman.aws.kill_switch import CloudWatchKillSwitch
 from pointsman.aws.permissions import IamPermissions
 from pointsman.aws.sagemaker import SageMakerFleet
 from pointsman.aws.scaling import DIMENSION, ApplicationAutoScaling
-from pointsman.rollout_ports import Gauges, InferenceFleet, KillSwitch, Permissions, Scaling
+from pointsman.aws.sources import EcrS3Sources
+from pointsman.rollout_ports import Gauges, InferenceFleet, KillSwitch, Permissions, Scaling, Sources
 from pointsman.rollouts.batches import Batch, BatchReason
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.observations import AlarmState, Answer, ScalingView
@@ -20,7 +21,7 @@ from pointsman.rollouts.specs import Compute, Spec
 from pointsman_emulator import Emulator
 from tests.emulator.components import ROLE, component_request, config_request, model_request
 from tests.fakes.clock import FakeClock
-from tests.fakes.rollout_fleet import FakeFleet, FakePermissions, FakeScaling
+from tests.fakes.rollout_fleet import FakeFleet, FakePermissions, FakeScaling, FakeSources
 from tests.fakes.rollout_signals import FakeSignals
 
 NEEDS = Compute(1.0, 0.0, 1024.0)
@@ -42,6 +43,7 @@ class RolloutPorts(Protocol):
     switch: KillSwitch
     scaling: Scaling
     permissions: Permissions
+    sources: Sources
     role: str
 
     def now(self) -> float: ...
@@ -52,6 +54,7 @@ class RolloutPorts(Protocol):
     def publish(self, metric: Metric, value: float) -> None: ...
     def add_target(self, component: str, least: int, most: int) -> None: ...
     def let_read_alarms(self, answer: Answer) -> None: ...
+    def let_update(self, answer: Answer) -> None: ...
 
 
 class FakePorts:
@@ -61,6 +64,8 @@ class FakePorts:
         self.gauges: Gauges = self.signals
         self.switch: KillSwitch = self.signals
         self._scaling, self._permissions = FakeScaling(), FakePermissions()
+        self._permissions.gone = {"arn:aws:iam::123456789012:role/nobody"}
+        self.sources: Sources = FakeSources()
         self.scaling: Scaling = self._scaling
         self.permissions: Permissions = self._permissions
         self._fleet = FakeFleet(self.clock)
@@ -97,6 +102,9 @@ class FakePorts:
     def let_read_alarms(self, answer: Answer) -> None:
         self._permissions.answers[self.role] = answer
 
+    def let_update(self, answer: Answer) -> None:
+        self._permissions.answers[self.role] = answer
+
 
 class EmulatedPorts:
     def __init__(self, emulator: Emulator, clients: Clients) -> None:
@@ -106,6 +114,7 @@ class EmulatedPorts:
         self.switch: KillSwitch = CloudWatchKillSwitch(clients.cloudwatch)
         self.scaling: Scaling = ApplicationAutoScaling(clients.autoscaling)
         self.permissions: Permissions = IamPermissions(clients.iam, "us-east-1")
+        self.sources: Sources = EcrS3Sources(clients.ecr, clients.s3)
         self.role = ROLE
         for name in ("old", "new"):
             clients.sagemaker.create_model(**model_request(name))
@@ -160,7 +169,13 @@ class EmulatedPorts:
         )
 
     def let_read_alarms(self, answer: Answer) -> None:
+        self._let("cloudwatch:DescribeAlarms", "*", answer)
+
+    def let_update(self, answer: Answer) -> None:
+        self._let("sagemaker:UpdateInferenceComponent", "arn:aws:sagemaker:*:*:inference-component/llm", answer)
+
+    def _let(self, action: str, resource: str, answer: Answer) -> None:
         effect = "Allow" if answer is Answer.YES else "Deny"
-        statement: dict[str, Any] = {"Effect": effect, "Action": "cloudwatch:DescribeAlarms", "Resource": "*"}
+        statement: dict[str, Any] = {"Effect": effect, "Action": action, "Resource": resource}
         document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-        self.clients.iam.put_role_policy(RoleName="endpoints", PolicyName="alarms", PolicyDocument=document)
+        self.clients.iam.put_role_policy(RoleName="endpoints", PolicyName="a-policy", PolicyDocument=document)

@@ -14,7 +14,7 @@ from pointsman.aws.sagemaker import SageMakerFleet
 from pointsman.aws.sagemaker_specs import deployment, spec_of, specification, view_of
 from pointsman.aws.scaling import ApplicationAutoScaling
 from pointsman.errors import Gone, Misconfigured, Refused, Transient
-from pointsman.rollout_ports import AlarmQuery
+from pointsman.rollout_ports import AlarmQuery, ModelFacts
 from pointsman.rollouts.observations import AlarmState, Answer, Pool, Status, Suspension
 from pointsman.rollouts.request import INVOCATIONS
 from pointsman.rollouts.specs import Change, Compute
@@ -166,7 +166,7 @@ def test_what_an_update_met_is_told_by_its_code(code: str, status: int, error: t
 def test_a_model_that_we_may_not_describe_is_unknown() -> None:
     fleet = SageMakerFleet(Client(describe_model=refuses("AccessDeniedException")), Client(), Ec2Shapes(None))
 
-    assert fleet.model("old") is Answer.UNKNOWN
+    assert fleet.model("old") == ModelFacts(Answer.UNKNOWN)
 
 
 class Box:

@@ -7,7 +7,7 @@ import pytest
 
 from pointsman.aws.clients import Clients
 from pointsman.errors import Gone, Refused
-from pointsman.rollout_ports import AlarmQuery
+from pointsman.rollout_ports import AlarmQuery, ModelFacts
 from pointsman.rollouts.observations import (
     WHOLE,
     AlarmState,
@@ -50,7 +50,7 @@ def test_what_there_is_not_is_gone(ports: RolloutPorts) -> None:
     for ask in (ports.fleet.component, ports.fleet.endpoint, ports.fleet.tags):
         with pytest.raises(Gone):
             ask("nothing")
-    assert ports.fleet.model("nothing") is Answer.NO
+    assert ports.fleet.model("nothing") == ModelFacts(Answer.NO)
     assert ports.fleet.components(endpoint="nothing") == ()
     assert ports.gauges.read([AlarmQuery("nothing", 0.0)], ports.now()) == {}
     assert ports.scaling.describe(["llm"]) == {}
@@ -71,7 +71,7 @@ def test_components_are_found_by_endpoint_and_by_the_beginning_of_their_names(po
     assert ports.fleet.components(prefix="llm") == ("llm",)
     assert ports.fleet.components() == ("a-llm", "llm")
     assert ports.fleet.tags("llm") == (("team", "chat"),)
-    assert (ports.fleet.model("new"), ports.fleet.model("old")) == (Answer.YES, Answer.YES)
+    assert [ports.fleet.model(name).there for name in ("new", "old")] == [Answer.YES, Answer.YES]
 
 
 def test_an_update_is_seen_under_way_and_then_applied_with_its_mark(ports: RolloutPorts) -> None:
@@ -227,3 +227,23 @@ def test_whether_a_role_may_read_alarms_is_known(ports: RolloutPorts, answer: An
     ports.let_read_alarms(answer)
 
     assert ports.permissions.reads_alarms(ports.role, ["errors", "kill"]) is answer
+
+
+@pytest.mark.parametrize("answer", [Answer.YES, Answer.NO])
+def test_whether_a_role_may_update_components_is_known(ports: RolloutPorts, answer: Answer) -> None:
+    ports.let_update(answer)
+
+    assert ports.permissions.updates(ports.role, ["llm"]) is answer
+
+
+def test_whether_there_is_a_role_is_known(ports: RolloutPorts) -> None:
+    assert ports.permissions.exists(ports.role) is Answer.YES
+    assert ports.permissions.exists("arn:aws:iam::123456789012:role/nobody") is Answer.NO
+
+
+def test_a_model_tells_its_role_and_what_it_is_made_of(ports: RolloutPorts) -> None:
+    facts = ports.fleet.model("old")
+
+    assert facts.there is Answer.YES
+    assert facts.role
+    assert len(facts.images) == 1

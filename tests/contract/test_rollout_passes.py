@@ -11,6 +11,7 @@ from pointsman.aws.control_table import DynamoControl
 from pointsman.aws.rollout_table import DynamoRolloutTable
 from pointsman.loops.rollout import RolloutLoop
 from pointsman.loops.rollout_observe import RolloutObserver
+from pointsman.loops.way_back import WayBack
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import SubmitUpdate, replay
 from pointsman.rollouts.draft import switch_name
@@ -54,7 +55,7 @@ class Account:
         self.notices, self.log = FakeNotices(), Log()
         observer = RolloutObserver(
             ports, ports.fleet, ports.gauges, ports.scaling, ports.permissions, self.table,
-            DynamoControl(clients.dynamodb, table),
+            DynamoControl(clients.dynamodb, table), WayBack(ports.permissions, ports.sources),
         )  # fmt: skip
         self.loop = RolloutLoop(
             ports, observer, self.table, ports.fleet, ports.switch, ports.scaling, self.notices, self.log

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pointsman.errors import Gone, Refused
 from pointsman.ports import Clock
-from pointsman.rollout_ports import EndpointFacts
+from pointsman.rollout_ports import EndpointFacts, ModelFacts
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.observations import (
     WHOLE,
@@ -115,8 +115,10 @@ class FakeFleet(Faulty):
         return self._find(component).view.tags
 
     @can_fail
-    def model(self, name: str) -> Answer:
-        return Answer.YES if name in self.models else Answer.NO
+    def model(self, name: str) -> ModelFacts:
+        if name not in self.models:
+            return ModelFacts(Answer.NO)
+        return ModelFacts(Answer.YES, "models-role", (f"repo/{name}",), (f"s3://models/{name}",))
 
     @can_fail
     def update(self, act: SubmitUpdate) -> None:
@@ -178,6 +180,7 @@ class FakePermissions(Faulty):
         super().__init__()
         self.answers: dict[str, Answer] = {}
         self.asked: list[tuple[str, str, tuple[str, ...]]] = []
+        self.gone: set[str] = set()
 
     @can_fail
     def simulate(self, role: str, action: str, resources: Sequence[str]) -> Answer:
@@ -187,3 +190,27 @@ class FakePermissions(Faulty):
     @can_fail
     def reads_alarms(self, role: str, alarms: Sequence[str]) -> Answer:
         return self.simulate(role, "cloudwatch:DescribeAlarms", alarms)
+
+    @can_fail
+    def updates(self, role: str, components: Sequence[str]) -> Answer:
+        return self.simulate(role, "sagemaker:UpdateInferenceComponent", components)
+
+    @can_fail
+    def exists(self, role: str) -> Answer:
+        return Answer.NO if role in self.gone else Answer.YES
+
+
+class FakeSources(Faulty):
+    """Images and artifacts: all are there, unless told otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: dict[str, Answer] = {}
+
+    @can_fail
+    def image(self, uri: str) -> Answer:
+        return self.answers.get(uri, Answer.YES)
+
+    @can_fail
+    def artifact(self, uri: str) -> Answer:
+        return self.answers.get(uri, Answer.YES)

@@ -36,7 +36,7 @@ PARTS = {
 }
 # The prefix of a service's actions, where it is not the service's name.
 PREFIXES = {"application-auto-scaling": "application-autoscaling", "sfn": "states"}
-ACTIONS = {"lambda:Invoke": "lambda:InvokeFunction"}
+ACTIONS = {"lambda:Invoke": "lambda:InvokeFunction", "s3:ListObjectsV2": "s3:ListBucket"}
 
 
 class Hours:

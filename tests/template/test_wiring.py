@@ -174,6 +174,7 @@ def test_the_outputs_are_what_the_command_asks_a_stack_for(stack: Stack) -> None
         "DeadLettersUrl": {"Ref": "DeadLettersQueue"},
         "CommandRolloutFunction": {"Ref": "CommandRolloutFunction"},
         "RolloutStateMachine": {"Ref": "RolloutStateMachine"},
+        "RolloutRole": {"Fn::GetAtt": ["AdvanceRolloutFunctionRole", "Arn"]},
         "Bus": {"Fn::GetAtt": ["Bus", "Name"]},
         "NoticesTopic": {"Ref": "NoticesTopic"},
     }

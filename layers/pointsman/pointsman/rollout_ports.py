@@ -44,6 +44,19 @@ class EndpointFacts:
     role: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """A model: whether it is there (`UNKNOWN`: we may not ask), its execution role, what its containers are made of.
+
+    Artifacts are S3 URIs; one that ends with a slash is all that begins so.
+    """
+
+    there: Answer
+    role: str = ""
+    images: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+
+
 class InferenceFleet(Protocol):
     """SageMaker's inference components: reads, and the two writes."""
 
@@ -63,8 +76,8 @@ class InferenceFleet(Protocol):
         """A component's tags, sorted; raises `Gone` when there is no such component."""
         ...
 
-    def model(self, name: str) -> Answer:
-        """Whether the model exists; `UNKNOWN` when we may not ask."""
+    def model(self, name: str) -> ModelFacts:
+        """What is known of the model."""
         ...
 
     def update(self, act: SubmitUpdate) -> None:
@@ -154,6 +167,26 @@ class Permissions(Protocol):
 
     def reads_alarms(self, role: str, alarms: Sequence[str]) -> Answer:
         """Whether the role may describe these alarms, by name."""
+        ...
+
+    def updates(self, role: str, components: Sequence[str]) -> Answer:
+        """Whether the role may update these inference components, by name."""
+        ...
+
+    def exists(self, role: str) -> Answer:
+        """Whether there is such a role; `UNKNOWN` when we may not ask."""
+        ...
+
+
+class Sources(Protocol):
+    """What versions are made of. `UNKNOWN` for what we may not ask, and for what is kept elsewhere than we can look."""
+
+    def image(self, uri: str) -> Answer:
+        """Whether the container's image is in its repository."""
+        ...
+
+    def artifact(self, uri: str) -> Answer:
+        """Whether the object is in its bucket; with a slash at the end, whether any begins so."""
         ...
 
 

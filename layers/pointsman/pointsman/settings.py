@@ -7,13 +7,15 @@ from pointsman.errors import Misconfigured
 
 STATE_MACHINE = "STATE_MACHINE_ARN"
 NOTICES_TOPIC = "NOTICES_TOPIC_ARN"
+ROLLOUT_ROLE = "ROLLOUT_ROLE_ARN"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Names of the resources of one deployment; `endpoint_url` replaces AWS's own addresses (None: it does not).
 
-    The state machine and the topic are told only to the functions that use them, and are empty elsewhere.
+    The state machine, the topic and the role that rollouts act under are told only to the functions that use them, and
+    are empty elsewhere.
     """
 
     jobs_table: str
@@ -23,6 +25,7 @@ class Settings:
     endpoint_url: str | None = None
     state_machine: str = ""
     notices_topic: str = ""
+    rollout_role: str = ""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], *more: str) -> "Settings":
@@ -43,4 +46,5 @@ class Settings:
             environment.get("ENDPOINT_URL") or None,
             state_machine=environment[STATE_MACHINE] if STATE_MACHINE in more else "",
             notices_topic=environment[NOTICES_TOPIC] if NOTICES_TOPIC in more else "",
+            rollout_role=environment[ROLLOUT_ROLE] if ROLLOUT_ROLE in more else "",
         )

@@ -176,12 +176,18 @@ class Wiring:
         """What looks at a fleet; it changes nothing."""
         from pointsman.aws.gauges import CloudWatchGauges
         from pointsman.aws.permissions import IamPermissions
+        from pointsman.aws.sources import EcrS3Sources
         from pointsman.loops.rollout_observe import RolloutObserver
+        from pointsman.loops.way_back import WayBack
 
         cloudwatch = self._clients.cloudwatch
         permissions = IamPermissions(self._clients.iam, cloudwatch.meta.region_name)
         gauges = CloudWatchGauges(cloudwatch)
-        return RolloutObserver(self.clock, self._fleet, gauges, self._scaling, permissions, self.rollouts, self.control)
+        sources = EcrS3Sources(self._clients.ecr, self._clients.s3)
+        grounds = WayBack(permissions, sources, self.settings.rollout_role)
+        return RolloutObserver(
+            self.clock, self._fleet, gauges, self._scaling, permissions, self.rollouts, self.control, grounds
+        )
 
     def rollout_loop(self) -> "RolloutLoop":
         """Passes over rollouts."""

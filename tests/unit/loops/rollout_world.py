@@ -9,6 +9,7 @@ from pointsman.loops.rollout import Advance, RolloutLoop, Teller
 from pointsman.loops.rollout_commands import RolloutCommands
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWaker
+from pointsman.loops.way_back import WayBack
 from pointsman.rollout_documents import parse_request
 from pointsman.rollout_ports import Life, RolloutPass, StoredRollout
 from pointsman.rollouts.commands import By, start
@@ -20,7 +21,7 @@ from pointsman.rollouts.specs import Spec
 from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
 from tests.fakes.messages import FakeDeadLetters
-from tests.fakes.rollout_fleet import FakeFleet, FakePermissions, FakeScaling
+from tests.fakes.rollout_fleet import FakeFleet, FakePermissions, FakeScaling, FakeSources
 from tests.fakes.rollout_signals import FakeExecution, FakeNotices, FakeSignals
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.unit.rollouts.build import NEW, OLD, SMALL_BOX, request
@@ -66,7 +67,7 @@ class World:
         self.fleet, self.signals, self.scaling = FakeFleet(self.clock), FakeSignals(self.clock), FakeScaling()
         self.table, self.execution, self.notices = FakeRolloutTable(), FakeExecution(), FakeNotices()
         self.permissions, self.control, self.dead_letters = FakePermissions(), FakeControl(), FakeDeadLetters()
-        self.log = Log()
+        self.sources, self.log = FakeSources(), Log()
         self.bad: set[str] = set()  # models for which the alarm fires
         self.fleet.firing = self.signals.firing
         for endpoint in ("e1", "e2"):
@@ -78,8 +79,9 @@ class World:
         table, fleet, signals = wrap(self.table, "table"), wrap(self.fleet, "fleet"), wrap(self.signals, "signals")
         scaling, execution = wrap(self.scaling, "scaling"), wrap(self.execution, "execution")
         self.observer = RolloutObserver(
-            self.clock, fleet, signals, scaling, self.permissions, table, wrap(self.control, "control")
-        )
+            self.clock, fleet, signals, scaling, self.permissions, table, wrap(self.control, "control"),
+            WayBack(self.permissions, self.sources, "ours"),
+        )  # fmt: skip
         self.loop = RolloutLoop(
             self.clock, self.observer, table, fleet, signals, scaling, wrap(self.notices, "notices"), self.log
         )

@@ -91,7 +91,7 @@ def test_roles_are_asked_about_the_alarms_that_their_components_list_and_the_kil
     guards = (Guard("{component}-errors"), Guard("fleet", native=True), Guard("gate-only"))
     world.observer.survey(small(guards=guards))
 
-    assert [(role, resources) for role, _, resources in world.permissions.asked] == [
+    assert [(role, resources) for role, _, resources in world.permissions.asked if role == "r"] == [
         ("r", ("fleet", "m1-errors", "pointsman-kill-r1")),
         ("r", ("fleet", "m2-errors", "pointsman-kill-r1")),
     ]

@@ -71,5 +71,6 @@ def deploy(aws: Emulator) -> Deployed:
         dead_letters,
         state_machine=stack.outputs["RolloutStateMachine"],
         notices_topic=stack.outputs["NoticesTopic"],
+        rollout_role=stack.outputs["RolloutRole"],
     )
     return Deployed(aws, stack, Wiring(settings))

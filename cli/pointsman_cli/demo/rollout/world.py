@@ -10,6 +10,8 @@ from pointsman_emulator.emulator import Emulator
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)  # a Monday
 ROLE = "endpoints"
+MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+STORE = "models"  # the repository and the bucket
 VARIANT = "all"
 LONGEST_BIRTH = 7200.0
 
@@ -18,8 +20,10 @@ def build(aws: Emulator, scenario: Scenario) -> None:
     """Create all of it, wait until it serves, and let requests come until the alarms have judged them."""
     role = _role(aws)
     sagemaker = aws.client("sagemaker")
+    aws.client("ecr").create_repository(repositoryName=STORE)
+    aws.client("s3").create_bucket(Bucket=STORE)
     for name, environment in scenario.models.items():
-        container = {"Image": f"models/{name}:1", "Environment": dict(environment)}
+        container = {**_pushed(aws, name), "Environment": dict(environment)}
         sagemaker.create_model(ModelName=name, ExecutionRoleArn=role, PrimaryContainer=container)
     for endpoint in scenario.endpoints:
         _endpoint(aws, endpoint, role)
@@ -41,6 +45,15 @@ def _role(aws: Emulator) -> str:
     allowed = {"Effect": "Allow", "Action": "cloudwatch:DescribeAlarms", "Resource": "*"}
     iam.put_role_policy(RoleName=ROLE, PolicyName="alarms", PolicyDocument=_policy(allowed))
     return arn
+
+
+def _pushed(aws: Emulator, model: str) -> Mapping[str, str]:
+    """A model's image and its artifact, where they are looked for."""
+    manifest = json.dumps({"schemaVersion": 2, "mediaType": MANIFEST, "config": {"digest": model}, "layers": []})
+    pushed = aws.client("ecr").put_image(repositoryName=STORE, imageManifest=manifest, imageTag=model)["image"]
+    aws.client("s3").put_object(Bucket=STORE, Key=f"{model}.tar.gz", Body=b"")
+    image = f"{pushed['registryId']}.dkr.ecr.{aws.client('ecr').meta.region_name}.amazonaws.com/{STORE}:{model}"
+    return {"Image": image, "ModelDataUrl": f"s3://{STORE}/{model}.tar.gz"}
 
 
 def _policy(statement: Mapping[str, object]) -> str:

@@ -53,6 +53,16 @@ class Clients:
         return self._client("ec2")
 
     @cached_property
+    def ecr(self) -> Any:
+        """Amazon Elastic Container Registry."""
+        return self._client("ecr")
+
+    @cached_property
+    def s3(self) -> Any:
+        """Amazon Simple Storage Service."""
+        return self._client("s3")
+
+    @cached_property
     def sqs(self) -> Any:
         """Amazon SQS."""
         return self._client("sqs")

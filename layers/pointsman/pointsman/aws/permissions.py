@@ -25,6 +25,25 @@ class IamPermissions:
         prefix = f"arn:{partition}:cloudwatch:{self._region}:{account}:alarm"
         return self.simulate(role, "cloudwatch:DescribeAlarms", [f"{prefix}:{name}" for name in alarms])
 
+    def updates(self, role: str, components: Sequence[str]) -> Answer:
+        """Whether the role may update these inference components, by name."""
+        parts = role.split(":")
+        if len(parts) < 6:
+            return Answer.UNKNOWN
+        prefix = f"arn:{parts[1]}:sagemaker:{self._region}:{parts[4]}:inference-component"
+        return self.simulate(role, "sagemaker:UpdateInferenceComponent", [f"{prefix}/{name}" for name in components])
+
+    def exists(self, role: str) -> Answer:
+        """Whether there is such a role; `UNKNOWN` when we may not ask."""
+        try:
+            with Translated("NoSuchEntity", "NoSuchEntityException"):
+                self._iam.get_role(RoleName=role.rpartition("/")[2])
+        except Gone:
+            return Answer.NO
+        except Misconfigured:
+            return Answer.UNKNOWN
+        return Answer.YES
+
     def simulate(self, role: str, action: str, resources: Sequence[str]) -> Answer:
         """Whether the role may do this to all of these; `UNKNOWN` when we may not ask."""
         request: dict[str, Any] = {"PolicySourceArn": role, "ActionNames": [action]}

@@ -6,9 +6,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from pointsman.aws.faults import Translated, code_of
-from pointsman.aws.sagemaker_specs import deployment, specification, view_of
+from pointsman.aws.sagemaker_specs import deployment, model_of, specification, view_of
 from pointsman.errors import Gone, Misconfigured, Refused
-from pointsman.rollout_ports import EndpointFacts, Shapes
+from pointsman.rollout_ports import EndpointFacts, ModelFacts, Shapes
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.observations import Answer, ComponentView, Pool
 from pointsman.rollouts.specs import Compute
@@ -92,16 +92,15 @@ class SageMakerFleet:
                     return tuple(sorted(tags))
                 request = {"NextToken": page["NextToken"]}
 
-    def model(self, name: str) -> Answer:
-        """Whether the model exists; `UNKNOWN` when we may not ask."""
+    def model(self, name: str) -> ModelFacts:
+        """What is known of the model."""
         try:
             with Translated(*UNKNOWN):
-                self._sagemaker.describe_model(ModelName=name)
+                return model_of(self._sagemaker.describe_model(ModelName=name))
         except Gone:
-            return Answer.NO
+            return ModelFacts(Answer.NO)
         except Misconfigured:
-            return Answer.UNKNOWN
-        return Answer.YES
+            return ModelFacts(Answer.UNKNOWN)
 
     def update(self, act: SubmitUpdate) -> None:
         """Ask for the update, by one call that nothing repeats; never with a number of copies."""

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pointsman.errors import Refused
+from pointsman.rollout_ports import ModelFacts
 from pointsman.rollouts.decision import SubmitUpdate
-from pointsman.rollouts.observations import ComponentView, Status
+from pointsman.rollouts.observations import Answer, ComponentView, Status
 from pointsman.rollouts.specs import Compute, Spec
 
 SEVERAL = "Specifications"  # one for each of several instance types
@@ -51,6 +52,20 @@ def spec_of(described: Mapping[str, Any], *, several: int = 0) -> Spec:
     rest |= {"ComputeResourceRequirements": needs} if needs else {}
     rest |= {SEVERAL: several} if several else {}
     return Spec(model, image, artifact, environment, compute, json.dumps(rest, sort_keys=True) if rest else "")
+
+
+def model_of(described: Mapping[str, Any]) -> ModelFacts:
+    """A model as described; one that is a package of the registry shows nothing of what it is made of."""
+    first = described.get("PrimaryContainer")
+    containers = [*([first] if first else ()), *described.get("Containers", ())]
+    images = tuple(each["Image"] for each in containers if each.get("Image"))
+    artifacts: list[str] = []
+    for each in containers:
+        source = each.get("ModelDataSource", {}).get("S3DataSource", {})
+        if uri := source.get("S3Uri") or each.get("ModelDataUrl"):
+            artifacts.append(f"{uri.rstrip('/')}/" if source.get("S3DataType") == "S3Prefix" else uri)
+    role = described.get("ExecutionRoleArn", "")
+    return ModelFacts(Answer.YES, role, tuple(dict.fromkeys(images)), tuple(dict.fromkeys(artifacts)))
 
 
 def specification(spec: Spec) -> dict[str, Any]:

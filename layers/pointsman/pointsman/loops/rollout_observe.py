@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pointsman.errors import Gone, Misconfigured, Transient
+from pointsman.loops.way_back import WayBack
 from pointsman.ports import Clock
 from pointsman.rollout_ports import (
     AlarmQuery,
@@ -52,6 +53,7 @@ class RolloutObserver:
     permissions: Permissions
     table: RolloutTable
     stop: StopSwitch
+    grounds: WayBack
 
     def survey(self, request: Request) -> Observations:
         """What a plan is made from. Raises `Transient` where a gap would look like a fault of the request."""
@@ -64,7 +66,8 @@ class RolloutObserver:
         seen = Observations(began, components=components, endpoints=_endpoints(facts, occupants, components))
         members = resolve(request.targets, seen).components
         alarms = {g.named(m.name, m.endpoint) for g in request.guards for m in members}
-        models = {view.spec.model for view in members} | {request.change.model}
+        wanted = {view.spec.model for view in members} | {request.change.model}
+        models = {name: self.fleet.model(name) for name in sorted(filter(None, wanted))}
         return replace(
             seen,
             endpoints={
@@ -73,7 +76,8 @@ class RolloutObserver:
             },
             alarms=self.gauges.read([AlarmQuery(name) for name in sorted(alarms)], began),
             locks=self.table.locks(sorted(facts)),
-            models={name: self.fleet.model(name) for name in sorted(filter(None, models))},
+            models={name: model.there for name, model in models.items()},
+            proofs=self.grounds.proofs(members, models),
         )
 
     def look(self, stored: StoredRollout, plan: Plan) -> Observations:
@@ -109,7 +113,7 @@ class RolloutObserver:
         return Observations(
             began,
             locks=self.table.locks(plan.endpoints),
-            models={name: self.fleet.model(name) for name in sorted(filter(None, models))},
+            models={name: self.fleet.model(name).there for name in sorted(filter(None, models))},
         )
 
     def _targets(self, request: Request) -> dict[str, Seen]:

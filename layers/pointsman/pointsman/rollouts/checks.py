@@ -9,6 +9,7 @@ from pointsman.rollouts.observations import (
     AlarmState,
     Answer,
     ComponentView,
+    Ground,
     Observations,
     Status,
 )
@@ -149,6 +150,37 @@ def _models(view: ComponentView, new: str | None, seen: Observations) -> Iterato
         elif answer is Answer.UNKNOWN:
             text = f"whether {what} {name} can be used could not be checked"
             yield Finding(Check.MODEL_UNCHECKED, Level.WARNED, place, text, "allow us sagemaker:DescribeModel")
+
+
+_GONE = {
+    Ground.PERMISSION: ("it may not update these components, neither to roll them nor to take them back",
+                        "see to its policies, its boundary and what the organization denies"),
+    Ground.ROLE: ("it is gone, and the present model starts its copies with it", "create it again before the rollout"),
+    Ground.IMAGE: ("it is gone from its repository, and the present version runs it",
+                   "push it again before the rollout"),
+    Ground.ARTIFACT: ("it is gone from its bucket, and the present version loads it",
+                      "put it there again before the rollout"),
+}  # fmt: skip
+_ASK = {
+    Ground.PERMISSION: "allow us iam:SimulatePrincipalPolicy on it",
+    Ground.ROLE: "allow us iam:GetRole on it",
+    Ground.IMAGE: "allow us ecr:BatchGetImage on its repository, or see to it yourself",
+    Ground.ARTIFACT: "allow us s3:ListBucket on its bucket, or see to it yourself",
+}
+
+
+def check_way_back(seen: Observations) -> Iterator[Finding]:
+    """What the way back stands on and is not there, or could not be asked for."""
+    for proof in seen.proofs:
+        place = f"{'our own role' if proof.ground is Ground.PERMISSION else proof.ground.value} {proof.name}"
+        if proof.answer is Answer.NO:
+            text, cure = _GONE[proof.ground]
+            yield _refused(Check.NO_WAY_BACK, place, f"{text}, so there is no way back", cure)
+        elif proof.answer is Answer.UNKNOWN:
+            mine = proof.ground is Ground.PERMISSION
+            what = "may update these components" if mine else "is still there, for a way back,"
+            text = f"whether it {what} could not be checked"
+            yield Finding(Check.WAY_BACK_UNCHECKED, Level.WARNED, place, text, _ASK[proof.ground])
 
 
 def _batch(view: ComponentView, request: Request) -> Iterator[Finding]:

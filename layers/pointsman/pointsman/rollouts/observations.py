@@ -162,6 +162,24 @@ class ScalingView:
     suspension: Suspension = Suspension()
 
 
+class Ground(StrEnum):
+    """What a way back stands on beside the old model itself."""
+
+    PERMISSION = "permission"
+    ROLE = "role"
+    IMAGE = "image"
+    ARTIFACT = "artifact"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether one thing that the way back stands on is there."""
+
+    ground: Ground
+    name: str
+    answer: Answer
+
+
 @dataclass(frozen=True, slots=True)
 class LockView:
     """Which rollout has an endpoint (empty: none), and under which fence; the fence stays when the lock goes."""
@@ -174,9 +192,9 @@ class LockView:
 class Observations:
     """All that one pass read. What was asked for and is missing in a mapping counts as unreadable.
 
-    `alarms` lacks an alarm that does not exist. `models` says of each model's name whether it is readable. `refusals`
-    are what SageMaker answered when it did not take a component's present attempt: losing them costs patience only.
-    `stopped` is whether `pointsman stop` is in force.
+    `alarms` lacks an alarm that does not exist. `models` says of each model's name whether it is readable; `proofs` are
+    of what else the way back stands on. `refusals` are what SageMaker answered when it did not take a component's
+    present attempt: losing them costs patience only. `stopped` is whether `pointsman stop` is in force.
     """
 
     began: float
@@ -187,6 +205,7 @@ class Observations:
     kill_switch: AlarmState | None = None
     locks: Mapping[str, LockView] = field(default_factory=dict)
     models: Mapping[str, Answer] = field(default_factory=dict)
+    proofs: tuple[Proof, ...] = ()
     refusals: Mapping[str, str] = field(default_factory=dict)
     stopped: bool = False
 

@@ -39,6 +39,7 @@ class Check(StrEnum):
     TOO_MANY = "too_many"
     SAME_SPEC = "same_spec"
     NO_WAY_BACK = "no_way_back"
+    WAY_BACK_UNCHECKED = "way_back_unchecked"
     NO_SUCH_MODEL = "no_such_model"
     MODEL_UNCHECKED = "model_unchecked"
     BAKE_TOO_SHORT = "bake_too_short"

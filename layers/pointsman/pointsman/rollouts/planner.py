@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pointsman.rollouts.batches import Batch, BatchReason, batch_for, bounds, copies_per_instance, single
 from pointsman.rollouts.capacity import GiveWay, make_room, with_copies
-from pointsman.rollouts.checks import check_component, check_natives, check_targets, check_watches
+from pointsman.rollouts.checks import check_component, check_natives, check_targets, check_watches, check_way_back
 from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import ComponentView, EndpointView, Observations, Occupant
 from pointsman.rollouts.plan import (
@@ -46,6 +46,7 @@ def make_plan(request: Request, seen: Observations, now: float) -> Plan:
     findings += check_watches(watches, request, seen, now)
     for member in members:
         findings += check_natives(member, request, seen)
+    findings += check_way_back(seen)
     findings += _yielding(request, members, seen)
     findings += _too_long(members)
     count = len(set(numbers))
