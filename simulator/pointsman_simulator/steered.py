@@ -1,0 +1,191 @@
+"""A queue that Pointsman steers: the production `decide` on the model of Batch, with what it sees late and may call.
+
+What is modelled of the loop: events that come late and in any order, the wake's bucket, the least gap between two
+passes, one Describe of each new job, the account's budget of calls, and the snapshot's true use.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
+from random import Random
+from types import MappingProxyType
+
+from pointsman.queues.decide import decide
+from pointsman.queues.estimates import Finished, History, Kind, name_pattern
+from pointsman.queues.jobs import BusyJob, WaitingJob
+from pointsman.queues.policy import Mode, Policy
+from pointsman.queues.view import QueueView
+from pointsman_emulator.models.batch import (
+    BatchModel,
+    BatchRefusedError,
+    BatchSettings,
+    FairShare,
+    JobChange,
+    ServiceJob,
+)
+from pointsman_simulator.baselines import POOL, QUEUE, runs_of
+from pointsman_simulator.measures import Run
+from pointsman_simulator.replay import Replay, World
+from pointsman_simulator.traces import TraceJob
+
+BUCKET = 10.0  # seconds: a wake is visible once its bucket has closed
+DESCRIBES = 40  # of jobs, at most, in one pass
+SAVED = 120.0  # calls that the account's budget saves up
+_SETTLE = 1e12
+
+
+def pointsman(replay: Replay, world: World, policy: Policy) -> Run:
+    """Pointsman in a fair-share queue."""
+    return _Steered("pointsman", replay, world, policy).play()
+
+
+@dataclass(slots=True)
+class _Belief:
+    """What Pointsman knows of the queue."""
+
+    waiting: dict[str, WaitingJob] = field(default_factory=dict)
+    busy: dict[str, BusyJob] = field(default_factory=dict)
+    new: dict[str, ServiceJob] = field(default_factory=dict)  # seen, and not described yet
+    steps: dict[str, int] = field(default_factory=dict)
+    history: History = field(default_factory=History)
+    lessons: list[Finished] = field(default_factory=list)
+
+
+class _Steered:
+    def __init__(self, name: str, replay: Replay, world: World, policy: Policy) -> None:
+        self._name, self._replay, self._world = name, replay, world
+        self._policy = replace(policy, mode=Mode.ACT)
+        self._luck = Random(f"{world.seed} events")
+        self._model = BatchModel(BatchSettings(), world.seed, listener=self._happened)
+        self._model.add_environment(POOL, replay.capacity)
+        self._model.add_queue(QUEUE, POOL, FairShare({}))
+        self._jobs: dict[str, tuple[TraceJob, ServiceJob]] = {}
+        self._events: list[tuple[float, int, ServiceJob, str, int]] = []
+        self._sequence = count()
+        self._belief = _Belief()
+        self._tokens, self._tokens_at = SAVED, 0.0
+        self._passed_at, self._due = float("-inf"), float("inf")
+        self._calls = {"describe": 0, "update": 0, "quota": 0}
+
+    def play(self) -> Run:
+        """Run every job to its end."""
+        for job in self._replay.jobs:
+            self._until(job.submit)
+            share = job.team if self._policy.share.endswith("*") else POOL
+            done = self._model.submit(QUEUE, job.name, job.instances, job.seconds, 0, share)
+            self._jobs[done.job_id] = (job, done)
+        self._until(_SETTLE)
+        runs = runs_of(list(self._jobs.values()))
+        return Run(
+            self._name, runs, len(self._replay.jobs), self._replay.capacity, self._replay.window, calls=self._calls
+        )
+
+    # Time
+
+    def _until(self, end: float) -> None:
+        model = self._model
+        while True:
+            seen = self._events[0][0] if self._events else float("inf")
+            at = min(seen, self._due)
+            coming = model.next_event_at
+            if coming is not None and coming < min(at, end):
+                model.advance(coming)
+                continue
+            if at > end or at == float("inf") or (coming is None and not self._belief.waiting and not self._events
+                                                  and not self._belief.new):  # fmt: skip
+                break
+            model.advance(at)
+            if seen <= self._due:
+                self._see()
+            else:
+                self._pass(at)
+        if end < _SETTLE:
+            model.advance(end)
+
+    def _happened(self, change: JobChange) -> None:
+        if change.kind != "state":
+            return
+        at = change.at + self._luck.uniform(1.0, max(1.0, self._world.event_delay))
+        heappush(self._events, (at, next(self._sequence), change.job, change.job.status, change.job.step))
+
+    def _see(self) -> None:
+        at, _, job, status, step = heappop(self._events)
+        belief = self._belief
+        if step <= belief.steps.get(job.job_id, -1):
+            return
+        belief.steps[job.job_id] = step
+        spec = self._jobs[job.job_id][0]
+        waiting = belief.waiting.pop(job.job_id, None)
+        belief.busy.pop(job.job_id, None)
+        known = job.job_id not in belief.new
+        if status in {"SUBMITTED", "RUNNABLE"}:
+            if waiting is None and known and step <= 2:
+                belief.new[job.job_id] = job
+            else:
+                belief.waiting[job.job_id] = waiting or self._waiting(spec, job)
+        elif status in {"SCHEDULED", "STARTING", "RUNNING"}:
+            belief.new.pop(job.job_id, None)
+            belief.busy[job.job_id] = BusyJob(job.job_id, job.name, _kind(spec), spec.gpus, job.started_at)
+        else:
+            belief.new.pop(job.job_id, None)
+            if status == "SUCCEEDED":
+                belief.lessons.append(Finished(_kind(spec), job.seconds))
+        self._wake(at + BUCKET)
+
+    def _wake(self, at: float) -> None:
+        self._due = min(self._due, max(at, self._passed_at + self._world.pass_every))
+
+    # A pass
+
+    def _pass(self, now: float) -> None:
+        self._passed_at, self._due = now, float("inf")
+        belief = self._belief
+        self._take(1, now)
+        chosen = list(belief.new.values())[: self._take(min(DESCRIBES, len(belief.new)), now)]
+        for job in chosen:
+            del belief.new[job.job_id]
+            belief.waiting[job.job_id] = self._waiting(self._jobs[job.job_id][0], job)
+        self._calls["describe"] += len(chosen)
+        belief.history = belief.history.learn(belief.lessons)
+        belief.lessons.clear()
+        decision = decide(
+            QueueView(
+                queue=self._policy.queue,
+                now=now,
+                capacity=self._replay.capacity,
+                used=self._model.capacity_in_use(QUEUE),
+                movable=True,
+                waiting=tuple(belief.waiting.values()),
+                busy=tuple(belief.busy.values()),
+                history=belief.history,
+            ),
+            self._policy,
+        )
+        granted = self._take(len(decision.moves), now)
+        for move in decision.moves[:granted]:
+            try:
+                self._model.set_priority(move.job_id, move.after)
+            except BatchRefusedError:  # it ended, and the event is on its way
+                continue
+            belief.waiting[move.job_id] = replace(belief.waiting[move.job_id], priority=move.after)
+        self._calls["update"] += granted
+        unfinished = bool(belief.new) or granted < len(decision.moves)
+        self._wake(now if unfinished else decision.next_wake)
+
+    def _take(self, wanted: int, now: float) -> int:
+        self._tokens = min(SAVED, self._tokens + self._world.calls * (now - self._tokens_at))
+        self._tokens_at = now
+        granted = min(wanted, int(self._tokens))
+        self._tokens -= granted
+        return granted
+
+    def _waiting(self, spec: TraceJob, job: ServiceJob) -> WaitingJob:
+        return WaitingJob(job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0)
+
+
+def _kind(spec: TraceJob) -> Kind:
+    return Kind(spec.team, name_pattern(spec.name), spec.instances, spec.job_class)
+
+
+STEERED: Mapping[str, Callable[[Replay, World, Policy], Run]] = MappingProxyType({"pointsman": pointsman})
