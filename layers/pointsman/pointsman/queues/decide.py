@@ -8,12 +8,13 @@ with.
 
 from dataclasses import dataclass
 
+from pointsman.queues.cases import cases_of
 from pointsman.queues.fill import fill, heads, idle
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import FRONT, Hold, Plan, blame, moves_of
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks, ranks_at
-from pointsman.queues.reasons import Idle, Move
+from pointsman.queues.reasons import Idle, Move, Told
 from pointsman.queues.reserve import reserve
 from pointsman.queues.standby import STANDBY_JOBS, STANDBY_SIZE, stand_by
 from pointsman.queues.turns import blocker, several
@@ -28,7 +29,7 @@ class Decision:
     """What one pass wants: moves in the order in which to write them, and what follows from them.
 
     `hold` is the job for which freed capacity is held; `idle` says why instances stay free; `blocker` is a job of
-    another share at which Batch stops.
+    another share at which Batch stops. `told` is what people should know of single jobs.
     """
 
     queue: str
@@ -39,6 +40,7 @@ class Decision:
     backfills: int
     next_wake: float
     blocker: WaitingJob | None = None
+    told: tuple[Told, ...] = ()
 
 
 def decide(view: QueueView, policy: Policy) -> Decision:
@@ -46,11 +48,13 @@ def decide(view: QueueView, policy: Policy) -> Decision:
 
     A queue in which nothing can be moved (FIFO, container) gives a decision without moves.
     """
-    ranks = ranks_at(policy, view.effects, view.now)
+    policy = policy.at(view.now)
+    cases = cases_of(view, policy)
+    ranks = ranks_at(policy, view.effects, view.now, cases)
     plan = plan_for(view, policy, ranks)
     moves = moves_of(tuple(view.waiting), plan, view.now) if view.movable else ()
     if active := tuple(effect for effect in view.effects if effect.active(view.now)):
-        calm = plan_for(view, policy, ranks_at(policy, (), view.now))
+        calm = plan_for(view, policy, ranks_at(policy, (), view.now, cases))
         moves = blame(moves, moves_of(tuple(view.waiting), calm, view.now), active)
     stop = blocker(view, plan) if several(view) and view.movable else None
     return Decision(
@@ -58,10 +62,11 @@ def decide(view: QueueView, policy: Policy) -> Decision:
         at=view.now,
         moves=moves,
         hold=plan.hold,
-        idle=idle(view, plan, stop),
+        idle=idle(view, plan, stop, ranks),
         backfills=sum(1 for candidate, passed in plan.front if passed and candidate.job.priority != FRONT),
         next_wake=next_wake(view, policy, ranks),
         blocker=stop,
+        told=cases.told,
     )
 
 

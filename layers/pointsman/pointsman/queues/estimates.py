@@ -9,12 +9,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from statistics import median
 
 KEPT = 20  # durations remembered for each circle
 ENOUGH = 3  # finished jobs before a circle is trusted
 UNKNOWN_SECONDS = 3600.0  # assumed when nothing has finished yet
 CIRCLES_KEPT = 10_000  # bounds the stored history of one queue
+CRASHES_KEPT = 500  # kinds whose last jobs failed soon
+CAREFUL = 0.9  # the part of the jobs alike that take no longer than a careful estimate says
 
 _VARYING = re.compile(r"[0-9a-f]{8,}|[0-9]+")
 
@@ -49,27 +52,39 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A job that ran to its end: what kind it was and how many seconds it ran."""
+    """A job that has ended: what kind it was, how many seconds it ran, and whether it failed soon (`crashed`)."""
 
     kind: Kind
     seconds: float
+    crashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The last durations (seconds, the newest last) of each circle of one queue."""
+    """The last durations (seconds, the newest last) of each circle of one queue.
+
+    `crashes` counts, for the narrowest circles, how many of the newest jobs failed soon, one after the other.
+    """
 
     circles: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    crashes: Mapping[str, int] = field(default_factory=dict)
 
     def learn(self, finished: Iterable[Finished]) -> "History":
         """A history that also knows these jobs; the circles unused for longest are forgotten first."""
-        circles = dict(self.circles)
+        circles, crashes = dict(self.circles), dict(self.crashes)
         for job in finished:
+            narrowest = job.kind.circles()[0]
+            if job.crashed:
+                crashes[narrowest] = crashes.pop(narrowest, 0) + 1
+                continue
+            crashes.pop(narrowest, None)
             for key in job.kind.circles():
                 circles[key] = (*circles.pop(key, ()), job.seconds)[-KEPT:]
         for key in list(circles)[: max(0, len(circles) - CIRCLES_KEPT)]:
             del circles[key]
-        return History(circles)
+        for key in list(crashes)[: max(0, len(crashes) - CRASHES_KEPT)]:
+            del crashes[key]
+        return History(circles, crashes)
 
     def alike(self, kind: Kind) -> tuple[float, ...]:
         """The durations of the narrowest circle with enough of them; empty when there is none."""
@@ -83,6 +98,20 @@ class History:
         """Expected run time in seconds: the median of those alike, one hour when none has finished."""
         known = self.alike(kind)
         return median(known) if known else UNKNOWN_SECONDS
+
+    def careful(self, kind: Kind) -> float:
+        """The run time in seconds that nine of ten jobs alike do not exceed; one hour when none has finished.
+
+        >>> kind = Kind("ranker", "prod-#", 1, "production")
+        >>> History().learn(Finished(kind, float(s)) for s in range(1, 21)).careful(kind)
+        18.0
+        """
+        known = sorted(self.alike(kind))
+        return known[ceil(CAREFUL * len(known)) - 1] if known else UNKNOWN_SECONDS
+
+    def crashed(self, kind: Kind) -> int:
+        """How many of the newest jobs of exactly this kind failed soon, one after the other."""
+        return self.crashes.get(kind.circles()[0], 0) if self.crashes else 0
 
     def remaining(self, kind: Kind, elapsed: float) -> float:
         """Expected seconds until a job that has run `elapsed` seconds ends.

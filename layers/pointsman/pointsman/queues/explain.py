@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from itertools import islice
 from math import log2
 
+from pointsman.queues.cases import Tier
 from pointsman.queues.decide import Decision
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import FRONT
 from pointsman.queues.policy import Policy
-from pointsman.queues.ranking import Candidate, Lines, ranks_at
+from pointsman.queues.ranking import Candidate, Lines, Ranks, ranks_of
 from pointsman.queues.reasons import hours, named
 from pointsman.queues.standby import stands_by
 from pointsman.queues.view import QueueView
@@ -35,8 +36,11 @@ class Standing:
 
 def in_order(view: QueueView, policy: Policy) -> list[Candidate]:
     """Every job that the policy may move, in the order in which it wants them to start."""
-    lines = Lines((j for j in view.waiting if not j.foreign), ranks_at(policy, view.effects, view.now), view.history,
-                  view.now)  # fmt: skip
+    return _ordered(view, ranks_of(view, policy))
+
+
+def _ordered(view: QueueView, ranks: Ranks) -> list[Candidate]:
+    lines = Lines((job for job in view.waiting if not job.foreign), ranks, view.history, view.now)
     order: list[Candidate] = []
     for candidate in lines:
         order.append(candidate)
@@ -49,7 +53,8 @@ def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) ->
     job = next((j for j in view.waiting if j.job_id == job_id), None)
     if job is None:
         return None
-    order = [candidate for candidate in in_order(view, policy) if candidate.job.share == job.share]
+    ranks = ranks_of(view, policy)
+    order = [candidate for candidate in _ordered(view, ranks) if candidate.job.share == job.share]
     place = next((n for n, c in enumerate(order) if c.job.job_id == job_id), len(order))
     expected = view.history.predict(job.kind)
     return Standing(
@@ -59,14 +64,13 @@ def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) ->
         waited=view.now - job.submitted,
         expected=expected,
         ahead=tuple(c.job for c in islice(order, min(place, AHEAD_SHOWN))),
-        holds=_holds(view, decision, job),
-        score_parts=_parts(view, policy, job, expected),
+        holds=_holds(view, decision, ranks, job),
+        score_parts=_parts(view, ranks, job, expected),
     )
 
 
-def _holds(view: QueueView, decision: Decision, job: WaitingJob) -> str:
+def _holds(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -> str:
     move = next((m for m in decision.moves if m.job_id == job.job_id), None)
-    hold = decision.hold
     if job.size > view.capacity:
         return f"It can never start: it asks for {job.size} instances, the queue may use {view.capacity}."
     if not view.movable:
@@ -78,9 +82,18 @@ def _holds(view: QueueView, decision: Decision, job: WaitingJob) -> str:
             "free: nothing of another share starts before it, whatever its priority."
         )
     if job.foreign:
-        return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is."
+        left = "" if job.foreign_until == float("inf") else f" for another {hours(job.foreign_until - view.now)}"
+        return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is{left}."
     if move is not None:
         return move.sentence
+    return _waits(view, decision, ranks, job)
+
+
+def _waits(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -> str:
+    hold = decision.hold
+    if ranks.cases.tiers.get(job.job_id) is Tier.LAST:
+        told = next((t.sentence for t in decision.told if t.job_id == job.job_id), None)
+        return told or "A person put it behind all others."
     if hold and hold.job.job_id == job.job_id:
         return "What is freed is held for it."
     if job.priority == FRONT:
@@ -89,17 +102,20 @@ def _holds(view: QueueView, decision: Decision, job: WaitingJob) -> str:
         return f"It would fit, but the place is held for {named(hold.job)}, which has waited longer than allowed."
     if stands_by(job):
         return "It takes the next instance that is freed."
+    if job.size > ranks.cases.rooms.get(job.kind.job_class, job.size):
+        return f"{job.kind.job_class} is at its ceiling: Batch starts the job by itself when no other fits."
     if job.size > view.free:
         return f"It does not fit: it asks for {job.size} instances, {view.free} of {view.capacity} are free."
     return "Jobs that rank before it take what is free."
 
 
-def _parts(view: QueueView, policy: Policy, job: WaitingJob, expected: float) -> tuple[tuple[str, str], ...]:
-    ranks = ranks_at(policy, view.effects, view.now)
+def _parts(view: QueueView, ranks: Ranks, job: WaitingJob, expected: float) -> tuple[tuple[str, str], ...]:
     gpu_hours = expected * job.gpus / 3600
-    spread = policy.spread * log2(1 + gpu_hours)
+    spread = ranks.spread * log2(1 + gpu_hours)
     boosts = [e for e in view.effects if e.active(view.now) and e.boost == job.kind.job_class]
     why = f", raised by alarm {boosts[0].alarm}" if boosts else ""
+    if job.kind.job_class in ranks.cases.satisfied:
+        why = ", which holds its entitlement"
     return (
         ("waiting since", f"{hours(view.now - job.submitted)} ago"),
         ("head start", f"{hours(ranks.head_starts[job.kind.job_class])} ({job.kind.job_class}{why})"),

@@ -20,6 +20,7 @@ class _Filling:
         self._view, self._ranks, self._hold = view, ranks, hold
         self._held = ranks.candidate(hold.job, view.history.predict(hold.job.kind), view.now) if hold else None
         self.free, self._spare = view.free, hold.spare if hold else 0
+        self._rooms = dict(ranks.cases.rooms)
 
     def lines(self, jobs: Iterable[WaitingJob]) -> Lines:
         return Lines(jobs, self._ranks, self._view.history, self._view.now)
@@ -28,9 +29,12 @@ class _Filling:
         """The best job of these lines that fits, and the first better one that did not."""
         passed: Candidate | None = None
         for candidate in lines:
-            size = candidate.job.size
+            size, name = candidate.job.size, candidate.job.kind.job_class
             if self.free == 0:
                 break
+            if size > self._rooms.get(name, size):  # its class is at its ceiling: nobody passes it
+                lines.close()
+                continue
             in_time = self._hold is None or self._view.now + candidate.expected <= self._hold.until
             before = self._held is not None and candidate.order < self._held.order
             if size > self.free or not (in_time or before or size <= self._spare):
@@ -39,6 +43,8 @@ class _Filling:
                 continue
             self.free -= size
             self._spare -= 0 if in_time else size
+            if name in self._rooms:
+                self._rooms[name] -= size
             lines.take()
             return candidate, passed
         return None, passed
@@ -112,7 +118,7 @@ def heads(view: QueueView, ranks: Ranks, without: Container[str]) -> list[Chosen
     return chosen
 
 
-def idle(view: QueueView, plan: Plan, stop: WaitingJob | None) -> tuple[tuple[Idle, int], ...]:
+def idle(view: QueueView, plan: Plan, stop: WaitingJob | None, ranks: Ranks) -> tuple[tuple[Idle, int], ...]:
     """Why instances stay free once the plan is carried out, and how many; at `stop` Batch stops in another share."""
     left = view.free - sum(candidate.job.size for candidate, _ in plan.front)
     if left <= 0:
@@ -124,6 +130,11 @@ def idle(view: QueueView, plan: Plan, stop: WaitingJob | None) -> tuple[tuple[Id
     if stop is not None:
         return ((Idle.OTHER_SHARE, left),)
     starting = {candidate.job.job_id for candidate, _ in plan.front}
-    left_out = (job for job in view.ours(plan.hold.job.job_id if plan.hold else None) if job.job_id not in starting)
-    held = plan.hold is not None and any(job.size <= left for job in left_out)
-    return ((Idle.RESERVATION if held else Idle.NOTHING_FITS, left),)
+    rooms = ranks.after(plan.front).cases.rooms
+    if plan.hold is None and not rooms:
+        return ((Idle.NOTHING_FITS, left),)
+    others = view.ours(plan.hold.job.job_id if plan.hold else None)
+    fitting = [job for job in others if job.size <= left and job.job_id not in starting]
+    if plan.hold and any(job.size <= rooms.get(job.kind.job_class, left) for job in fitting):
+        return ((Idle.RESERVATION, left),)
+    return ((Idle.CEILING if fitting else Idle.NOTHING_FITS, left),)

@@ -3,7 +3,7 @@
 Times are epoch seconds, sizes are instances. The statuses are those of Batch's DescribeServiceJob.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -41,6 +41,21 @@ class Stage(StrEnum):
 
 
 _ADVANCE = {status: place for place, status in enumerate(Status)}
+SOON = 300.0  # seconds: an attempt that fails sooner did no work
+
+
+def crashes_in(attempts: Iterable[tuple[float | None, float | None]]) -> int:
+    """How many of a job's last attempts failed soon, one after the other, by when each started and stopped.
+
+    An attempt that still runs does not count, and one that never started failed at once.
+
+    >>> crashes_in([(0.0, 9000.0), (9000.0, 9060.0), (None, 9500.0), (9600.0, None)])
+    2
+    """
+    count = 0
+    for stopped, started in sorted((stopped, started or stopped) for started, stopped in attempts if stopped):
+        count = count + 1 if stopped - started < SOON else 0
+    return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +74,7 @@ class Sighting:
     """A job's state as an event, a listing or a Describe shows it.
 
     `at` is when that state was true. EventBridge gives it in whole seconds; `detail` is there for a Describe only,
-    and then the sighting is the truth as of `at`.
+    and then the sighting is the truth as of `at`. `crashes` of its last attempts failed soon, one after the other.
     """
 
     job_id: str
@@ -73,6 +88,7 @@ class Sighting:
     started: float | None = None
     stopped: float | None = None
     detail: Detail | None = None
+    crashes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +97,8 @@ class JobRecord:
 
     `version` counts the writes of the stored record (0: never stored). A `doubtful` job is described before a
     decision uses it. A `folded` job has ended and its run time has been learned. `foreign`: someone else set the
-    priority that the last Describe showed.
+    priority that the last Describe showed, which was first seen at `foreign_since` (0: not known). `crashes` of its
+    last attempts failed soon, one after the other.
     """
 
     job_id: str
@@ -100,6 +117,8 @@ class JobRecord:
     folded: bool = False
     foreign: bool = False
     version: int = 0
+    foreign_since: float = 0.0
+    crashes: int = 0
 
     @property
     def stage(self) -> Stage:
@@ -125,7 +144,7 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         priority = seen.detail.priority if seen.detail else None
         return JobRecord(
             seen.job_id, seen.queue, seen.name, seen.status, seen.at, seen.created, seen.attempts, seen.preemptions,
-            seen.started, seen.stopped, seen.detail, priority,
+            seen.started, seen.stopped, seen.detail, priority, crashes=seen.crashes,
         )  # fmt: skip
     if seen.detail is not None:
         return _described(record, seen) if seen.at >= record.at else None
@@ -148,6 +167,7 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         preemptions=max(seen.preemptions, record.preemptions),
         started=seen.started if seen.status.stage is not Stage.WAITING else None,
         stopped=seen.stopped,
+        crashes=seen.crashes if seen.attempts >= max(record.attempts, 1) else record.crashes,
     )
 
 
@@ -163,6 +183,7 @@ def _described(record: JobRecord, seen: Sighting) -> JobRecord:
         started=seen.started,
         stopped=seen.stopped,
         detail=seen.detail,
+        crashes=seen.crashes,
         submitted_priority=first if first is not None or seen.detail is None else seen.detail.priority,
         doubtful=False,
     )
@@ -175,11 +196,19 @@ def kind_of(record: JobRecord, detail: Detail, job_class: str) -> Kind:
 
 
 @dataclass(frozen=True, slots=True)
+class Due:
+    """When a job should have finished; None where what its tag says (`unread`) is no time."""
+
+    at: float | None
+    unread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WaitingJob:
     """A waiting job as the ranking sees it: what it asks for, and the priority that Batch has for it now.
 
-    `foreign` means that someone else set the priority: the job is left as it is. Batch compares priorities within one
-    `share` only.
+    `foreign` means that someone else set the priority: the job is left as it is, until `foreign_until`. Batch compares
+    priorities within one `share` only. `crashes` of its last attempts failed soon, one after the other.
     """
 
     job_id: str
@@ -191,6 +220,9 @@ class WaitingJob:
     submitted_priority: int = 0
     foreign: bool = False
     share: str = ""
+    due: Due | None = None
+    crashes: int = 0
+    foreign_until: float = float("inf")
 
     @property
     def size(self) -> int:

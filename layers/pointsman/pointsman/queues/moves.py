@@ -41,6 +41,9 @@ def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[M
         if hold is None and stands_by(job):
             wanted[job.job_id] = _move(job, job.priority, Reason.STANDBY, "")  # first in the queue already
             continue
+        if candidate.why is not None:
+            wanted[job.job_id] = _move(job, FRONT, candidate.why.reason, candidate.why.sentence)
+            continue
         reason = Reason.OVERDUE if candidate.overdue else Reason.BACKFILL if passed else Reason.FRONT
         wanted[job.job_id] = _move(job, FRONT, reason, _lifted(candidate, passed, hold, now))
     if hold:

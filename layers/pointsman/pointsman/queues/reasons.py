@@ -11,6 +11,8 @@ class Reason(StrEnum):
 
     FRONT = "front"
     OVERDUE = "overdue"
+    DEADLINE = "deadline"
+    PINNED = "pinned"
     BOOSTED = "boosted"
     BACKFILL = "backfill"
     RESERVED = "reserved"
@@ -22,10 +24,32 @@ class Idle(StrEnum):
     """Why an instance stands idle after a decision."""
 
     RESERVATION = "reservation"
+    CEILING = "ceiling"
     NOTHING_FITS = "nothing_fits"
     NO_WORK = "no_work"
     NOT_RULED = "not_ruled"
     OTHER_SHARE = "other_share"
+
+
+class Tell(StrEnum):
+    """What people should know of a waiting job."""
+
+    AT_RISK = "at_risk"
+    MISSED = "deadline_missed"
+    UNREADABLE = "deadline_unreadable"
+    CANNOT_FIT = "cannot_fit"
+    CRASH_LOOP = "crash_loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One thing that people should know of one job, in a sentence."""
+
+    what: Tell
+    job_id: str
+    job_name: str
+    job_class: str
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """For which job freed capacity is held, and until when."""
 
+from pointsman.queues.cases import Tier
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.moves import Hold
 from pointsman.queues.policy import Policy
@@ -12,24 +13,31 @@ from pointsman.queues.view import QueueView
 def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     """The job for which freed capacity is held (EASY backfilling; Lifka, JSSPP 1995), if any.
 
-    The oldest of the highest class among those that do not fit now and have waited long enough; overdue ones first. A
-    boost counts as time waited. Where jobs of several shares wait, only the share whose turn it is can hold a place:
-    what is freed goes to that share, whatever priorities say.
+    The oldest of the highest class among those that do not fit now and have waited long enough; what a person put
+    first and overdue ones before them. A boost counts as time waited, and what must start to meet its deadline has
+    waited long enough. None for a class that holds its entitlement or is at its ceiling, nor for what goes last. Where
+    jobs of several shares wait, only the share whose turn it is can hold a place: what is freed goes to that share,
+    whatever priorities say.
     """
     rule = policy.reservation
     if rule is None or rule.at_most == 0:
         return None
     turn = whose_turn(view) if several(view) else None
-    place = {c.name: n for n, c in enumerate(policy.classes)}
-    best: tuple[tuple[bool, int, float, str], WaitingJob] | None = None
+    place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
+    least, tiers, rooms = max(view.free, STANDBY_SIZE), ranks.cases.tiers, ranks.cases.rooms
+    best: tuple[tuple[Tier, int, float, str], WaitingJob] | None = None
     for job in view.waiting:
-        waited = view.now - job.submitted
-        counted = waited + ranks.boosts.get(job.kind.job_class, 0.0)
-        if job.size <= max(view.free, STANDBY_SIZE) or job.size > view.capacity or counted < rule.after or job.foreign:
+        size, name = job.kind.size, job.kind.job_class
+        if size <= least or size > view.capacity or job.foreign or name not in place or size > rooms.get(name, size):
+            continue
+        waited, tier = view.now - job.submitted, tiers.get(job.job_id)
+        if tier is Tier.LAST or (tier is None and waited + ranks.boosts.get(name, 0.0) < rule.after):
             continue
         if turn is not None and job.share != turn:
             continue
-        key = (waited <= ranks.limits[job.kind.job_class], place[job.kind.job_class], job.submitted, job.job_id)
+        if tier is None:
+            tier = Tier.DUE if waited > ranks.limits[name] else Tier.USUAL
+        key = (tier, place[name], job.submitted, job.job_id)
         if best is None or key < best[0]:
             best = (key, job)
     if best is None:

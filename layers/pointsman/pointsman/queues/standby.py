@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pointsman.queues.cases import Tier
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.ranking import Lines, Ranks
@@ -37,28 +38,46 @@ def stand_by(
 ) -> tuple[tuple[WaitingJob, int], ...]:
     """The list that should stand, the best first, with the number of each; `jobs` are those small enough for it.
 
-    It has `most` jobs, and up to twice as many with those who joined a full list because they outrank its last.
+    It has `most` jobs, and up to twice as many with those who joined a full list because they outrank its last. What
+    goes last is not on it, nor more of a class than its ceiling leaves room for.
     """
-    places = [_place(job, ranks, history, now) for job in jobs if stands_by(job)]
+    rooms = dict(ranks.cases.rooms)
+    standing = sorted((_place(job, ranks, history, now) for job in jobs if stands_by(job)), key=_by_number)
+    places = [p for p in standing if ranks.cases.tiers.get(p.job.job_id) is not Tier.LAST and _has_room(rooms, p.job)]
     worst = max((place.rank for place in places), default=float("-inf"))
     lines = Lines((job for job in jobs if not stands_by(job)), ranks, history, now)
     for candidate in lines:
         rank = ranks.effective(candidate)
-        if len(places) >= (2 * most if rank + LEAST_GAIN < worst else most):
+        if candidate.tier is Tier.LAST or len(places) >= (2 * most if rank + LEAST_GAIN < worst else most):
             break
+        if not _has_room(rooms, candidate.job):
+            lines.close()
+            continue
         places.append(_Place(candidate.job, rank, None))
         lines.take()
     return _numbered(places)
+
+
+def _has_room(rooms: dict[str, int], job: WaitingJob) -> bool:
+    """Whether the job's class may be given this much more; if so, it is given."""
+    left = rooms.get(job.kind.job_class)
+    if left is None:
+        return True
+    if left >= job.size:
+        rooms[job.kind.job_class] = left - job.size
+    return left >= job.size
 
 
 def _place(job: WaitingJob, ranks: Ranks, history: History, now: float) -> _Place:
     return _Place(job, ranks.effective(ranks.candidate(job, history.predict(job.kind), now)), job.priority)
 
 
+def _by_number(place: _Place) -> tuple[int, float, str]:
+    return (-(place.number or 0), place.job.submitted, place.job.job_id)
+
+
 def _numbered(places: Sequence[_Place]) -> tuple[tuple[WaitingJob, int], ...]:
-    standing = sorted(
-        (p for p in places if p.number is not None), key=lambda p: (-(p.number or 0), p.job.submitted, p.job.job_id)
-    )
+    standing = sorted((p for p in places if p.number is not None), key=_by_number)
     kept: list[_Place] = []
     joining = [p for p in places if p.number is None]
     worst = float("-inf")

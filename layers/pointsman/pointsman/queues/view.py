@@ -7,6 +7,7 @@ from enum import StrEnum
 from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import BusyJob, WaitingJob
+from pointsman.queues.pins import Pin
 
 
 class QueueKind(StrEnum):
@@ -46,6 +47,7 @@ class QueueView:
     history: History = field(default_factory=History)
     strangers: Sequence[WaitingJob] = ()
     shares: Sequence[Share] = ()
+    pins: Sequence[Pin] = ()
 
     @property
     def free(self) -> int:

@@ -1,5 +1,7 @@
 """When a queue is looked at again if nothing wakes it."""
 
+from itertools import chain
+
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks
 from pointsman.queues.view import QueueView
@@ -11,14 +13,21 @@ IDLE_POLL = 300.0  # the same for a queue in which none does
 
 def next_wake(view: QueueView, policy: Policy, ranks: Ranks) -> float:
     """The next moment at which the same facts decide otherwise, and no later than the next poll."""
+    now = view.now
     if not view.waiting:
-        return view.now + IDLE_POLL
-    after = policy.reservation.after if policy.reservation else float("inf")
-    moments = [effect.end for effect in view.effects if effect.active(view.now)]
+        return now + IDLE_POLL
+    never = float("inf")
+    after = policy.reservation.after if policy.reservation else never
+    waits = {
+        c.name: tuple(w for w in (after - ranks.boosts.get(c.name, 0.0), ranks.limits[c.name]) if w < never)
+        for c in policy.classes
+    }
+    effects = (effect.end for effect in view.effects if effect.active(now))
+    due = min(m for m in chain(effects, (policy.next_edge(now), ranks.cases.next_change, never)) if m > now)
     for job in view.waiting:
-        moments += (
-            job.submitted + after - ranks.boosts.get(job.kind.job_class, 0.0),
-            job.submitted + ranks.limits[job.kind.job_class],
-        )
-    due = min((m for m in moments if m > view.now), default=float("inf"))
-    return max(view.now + LEAST_GAP, min(view.now + POLL, due))
+        for wait in waits[job.kind.job_class]:
+            if now < job.submitted + wait < due:
+                due = job.submitted + wait
+        if job.foreign and now < job.foreign_until < due:
+            due = job.foreign_until
+    return max(now + LEAST_GAP, min(now + POLL, due))
