@@ -27,6 +27,8 @@ class WaitingLine:
         self._tickets = count(1)
         self._live = 0
         self._entries = 0
+        self._head: _Entry | None = None
+        """The first entry, where that is known."""
 
     def __len__(self) -> int:
         return self._live
@@ -36,7 +38,10 @@ class WaitingLine:
         ticket = next(self._tickets)
         job.ticket = ticket
         size = tuple(job.needs.items()) if self._by_size else None
-        heapq.heappush(self._heaps.setdefault(size, []), (key, ticket, job))
+        entry = (key, ticket, job)
+        heapq.heappush(self._heaps.setdefault(size, []), entry)
+        if not self._live or (self._head is not None and entry < self._head):
+            self._head = entry
         self._live += 1
         self._entries += 1
 
@@ -44,16 +49,22 @@ class WaitingLine:
         """Take a job out of line."""
         job.ticket = 0
         self._live -= 1
+        if self._head is not None and self._head[2] is job:
+            self._head = None
         if self._entries > _FEW and self._entries > _STALE * self._live:
             self._compact()
 
     def head(self) -> ServiceJob | None:
         """The first job in line."""
-        tops = [top for heap in self._heaps.values() if (top := self._top(heap)) is not None]
-        return min(tops)[2] if tops else None
+        if self._head is None and self._live:
+            self._head = min(top for heap in self._heaps.values() if (top := self._top(heap)) is not None)
+        return self._head[2] if self._head is not None else None
 
     def candidate(self, fits: Callable[[ServiceJob], bool]) -> ServiceJob | None:
         """The head, if it fits; where jobs are kept by size, the first of all that fit."""
+        if not self._by_size:
+            head = self.head()
+            return head if head is not None and fits(head) else None
         tops = [top for heap in self._heaps.values() if (top := self._top(heap)) is not None and fits(top[2])]
         return min(tops)[2] if tops else None
 

@@ -12,8 +12,17 @@ from pointsman_emulator.models.batch_jobs import ServiceJob
 from pointsman_emulator.models.batch_line import WaitingLine
 from pointsman_emulator.models.batch_policies import HIGHEST_SHARES, Policy, QuotaShare, QuotaSharePolicy
 from pointsman_emulator.models.batch_preemption import Preemption, victim_key
-from pointsman_emulator.models.batch_queue import Eviction, JobQueue, Stuck
-from pointsman_emulator.models.batch_shares import Share, borrow_limit, holding, loans, staying, unassigned, within
+from pointsman_emulator.models.batch_queue import TOO_LARGE, Eviction, JobQueue, Stuck
+from pointsman_emulator.models.batch_shares import (
+    Loans,
+    Share,
+    borrow_limit,
+    holding,
+    loans,
+    staying,
+    unassigned,
+    within,
+)
 from pointsman_emulator.models.batch_values import RUNNABLE, BatchRefusedError, BatchSettings, FrontJob
 
 OVER_QUOTA = "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED"
@@ -42,6 +51,9 @@ class QuotaQueue(JobQueue):
         self._shares: dict[str, Share] = {}
         self._turn = 0
         self._claims = 0
+        self._claiming: list[Share] = []
+        self._loans: Loans | None = None
+        self._now = now
 
     # Shares
 
@@ -159,36 +171,42 @@ class QuotaQueue(JobQueue):
 
     def choose(self, now: float) -> ServiceJob | None:
         """The next job that lies within its share's own limits and finds room; then the first of the borrowers."""
+        self._now = now
         waiting = [share for share in self._visit() if len(share.line)]
-        claims = [share for share in waiting if self._claims_still(share)]
-        found: tuple[tuple[float, ...], ServiceJob, Share] | None = None
-
-        for share in waiting:
-
-            def own(job: ServiceJob, share: Share = share) -> bool:
-                return within(share, job.needs, holding) and self._fits(share, job, claims, now)
-
-            job = share.line.candidate(own)
-            if job is not None:
-                return self._take(share, job)
-        if any(share.value.borrows for share in waiting):
-            standing = loans(self._shares.values(), self.environment, holding, self.settings)
-            for place, share in enumerate(waiting):
-
-                def borrowed(job: ServiceJob, share: Share = share) -> bool:
-                    return self._fits(share, job, claims, now) and standing.allow(
-                        share, job.needs, holding, self.settings
-                    )
-
-                job = share.line.candidate(borrowed) if share.value.borrows else None
+        self._claiming = [share for share in waiting if share.claim is not None and self._claims_still(share)]
+        if any(self.environment.free(unit) > 0 for unit in self.environment.limits):
+            for share in waiting:
+                job = share.line.candidate(self._fits_within)
                 if job is not None:
-                    key = self._idle_key(share, job, place)
-                    if found is None or key < found[0]:
-                        found = (key, job, share)
-        if found is not None:
-            return self._take(found[2], found[1])
+                    return self._take(share, job)
+            borrower = self._first_borrower(waiting)
+            if borrower is not None:
+                return self._take(self._share_of(borrower), borrower)
         self.heads = [job for share in waiting if (job := share.line.head()) is not None]
         return None
+
+    def _first_borrower(self, waiting: list[Share]) -> ServiceJob | None:
+        self._loans = None
+        found: tuple[tuple[float, ...], ServiceJob] | None = None
+        for place, share in enumerate(waiting):
+            job = share.line.candidate(self._fits_borrowed) if share.value.borrows else None
+            if job is not None:
+                key = self._idle_key(share, job, place)
+                if found is None or key < found[0]:
+                    found = (key, job)
+        return found[1] if found else None
+
+    def _fits_within(self, job: ServiceJob) -> bool:
+        share = self._share_of(job)
+        return within(share, job.needs, holding) and self._fits(share, job)
+
+    def _fits_borrowed(self, job: ServiceJob) -> bool:
+        share = self._share_of(job)
+        if not self._fits(share, job):
+            return False
+        if self._loans is None:
+            self._loans = loans(self._shares.values(), self.environment, holding, self.settings)
+        return self._loans.allow(share, job.needs, holding, self.settings)
 
     def _visit(self) -> list[Share]:
         shares = list(self._shares.values())
@@ -222,13 +240,13 @@ class QuotaQueue(JobQueue):
         share.claim = None
         return False
 
-    def _fits(self, share: Share, job: ServiceJob, claims: list[Share], now: float) -> bool:
+    def _fits(self, share: Share, job: ServiceJob) -> bool:
         """Whether there is room for a job, beside those for which others are being preempted already."""
-        if job.not_before > now:
+        if job.not_before > self._now:
             return False
         for unit, instances in job.needs.items():
             free = self.environment.free(unit)
-            for other in claims:
+            for other in self._claiming:
                 earlier = share.claim is None or other.claim_number < share.claim_number
                 if other is not share and earlier and other.claim is not None:
                     free -= other.claim.needs.get(unit, 0)
@@ -246,7 +264,7 @@ class QuotaQueue(JobQueue):
         for head in self.heads:
             share = self._share_of(head)
             waits = head.status == RUNNABLE and head.not_before <= now
-            if share.claim is head or not waits or self.stuck_reason(head) is not None:
+            if share.claim is head or not waits or head.stuck in {TOO_LARGE, OVER_QUOTA}:
                 continue
             victims, cause = self._victims(share, head)
             if victims is None:
@@ -260,18 +278,19 @@ class QuotaQueue(JobQueue):
         return evictions
 
     def _victims(self, share: Share, head: ServiceJob) -> tuple[list[ServiceJob] | None, str]:
+        own = within(share, head.needs, staying)
+        outranks = share.value.in_share_preemption and self._outranks_any(share, head)
+        if not own and not outranks:
+            return None, ""
         free = {unit: self.environment.free(unit) + self.environment.stopping.get(unit, 0) for unit in head.needs}
         for other in self._shares.values():
             if other.claim is not None and other is not share:
                 for unit in head.needs:
                     free[unit] -= other.claim.needs.get(unit, 0)
         choice = Preemption(self._shares.values(), self.environment, free, self.settings)
-        if within(share, head.needs, staying):
-            victims = choice.reclaim(share, head.needs)
-            if victims is not None:
-                return victims, f"Capacity that was lent is reclaimed by quota share {share.name}"
-        if not share.value.in_share_preemption or not self._outranks_any(share, head):
-            return None, ""
+        victims = choice.reclaim(share, head.needs) if own else None
+        if victims is not None or not outranks:
+            return victims, f"Capacity that was lent is reclaimed by quota share {share.name}"
         lower = (job for _, job in share.evictable if self._outranks(head, job))
         victims = choice.outrank(share, head, lower)
         return victims, f"A job of higher priority in quota share {share.name} needs the capacity"
@@ -292,32 +311,31 @@ class QuotaQueue(JobQueue):
 
     def stuck_reason(self, job: ServiceJob) -> Stuck | None:
         """Why a head can never start: the environment's cap, its share's limit, its borrow limit, all that is lent."""
+        share = self._share_of(job)
+        own, caps = share.value.limits, self.environment.limits
+        if all(instances <= min(own.get(unit, 0), caps.get(unit, 0)) for unit, instances in job.needs.items()):
+            return None
         reason = super().stuck_reason(job)
         if reason is not None:
             return reason
-        share = self._share_of(job)
-        environment = self.environment
-        lendable = unassigned(self._shares.values(), environment)
         for unit, instances in job.needs.items():
-            if unit not in environment.limits:
-                continue
-            limit = share.value.limits.get(unit, 0)
-            if instances <= limit:
+            above = instances - own.get(unit, 0)
+            if above <= 0 or unit not in caps:
                 continue
             if not share.value.borrows:
                 return Stuck(OVER_QUOTA, "The job requires more than its quota share's limit.")
-            if instances > limit + borrow_limit(share.value, unit, self.settings):
+            if above > borrow_limit(share.value, unit, self.settings):
                 return Stuck(OVER_QUOTA, "The job requires more than its quota share's limit and borrow limit.")
-            others = sum(
-                other.value.limits.get(unit, 0)
-                for other in self._shares.values()
-                if other is not share and other.value.lends
-            )
-            if self.settings.unassigned_capacity == "lendable":
-                others += lendable.get(unit, 0)
-            if instances > limit + others:
+            if above > self._lendable_to(share, unit):
                 return Stuck(OVER_QUOTA, "The job requires more than its quota share's limit and all that others lend.")
         return None
+
+    def _lendable_to(self, borrower: Share, unit: str) -> int:
+        others = [share for share in self._shares.values() if share is not borrower and share.value.lends]
+        lent = sum(share.value.limits.get(unit, 0) for share in others)
+        if self.settings.unassigned_capacity == "lendable":
+            lent += unassigned(self._shares.values(), self.environment).get(unit, 0)
+        return lent
 
     def order(self, now: float) -> Iterator[ServiceJob]:
         """The waiting jobs: by the part of its limits that a share uses, then by priority (API:FrontOfQueueDetail)."""

@@ -56,7 +56,10 @@ def staying(share: Share, unit: str) -> int:
 def within(share: Share, needs: Mapping[str, int], used: Used) -> bool:
     """Whether a job would still lie within its share's own limits."""
     limits = share.value.limits
-    return all(used(share, unit) + instances <= limits.get(unit, 0) for unit, instances in needs.items())
+    for unit, instances in needs.items():  # noqa: SIM110 - a generator here costs the model a tenth of its speed
+        if used(share, unit) + instances > limits.get(unit, 0):
+            return False
+    return True
 
 
 @dataclass(slots=True)
