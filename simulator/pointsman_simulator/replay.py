@@ -15,14 +15,16 @@ class World:
     """What is not the policy's to choose. Times in seconds.
 
     An event comes 1 to `event_delay` seconds late; two passes of a queue are `pass_every` apart at least; `calls` are
-    the Batch API calls a second that the account grants. An evicted job takes `stop` to end, goes back to the last
-    point of its `checkpoint` grid and needs `restart` until it is where it was; `victim` is whom Batch takes first.
+    the Batch API calls a second that the account grants, `saved` how many it saves up. An evicted job takes `stop` to
+    end, goes back to the last point of its `checkpoint` grid and needs `restart` until it is where it was; `victim` is
+    whom Batch takes first.
     """
 
     seed: int = 0
     event_delay: float = 10.0
     pass_every: float = 30.0
     calls: float = 2.0
+    saved: float = 120.0
     stop: float = 20.0
     checkpoint: float = 1800.0
     restart: float = 300.0

@@ -31,7 +31,6 @@ from pointsman_simulator.traces import TraceJob
 
 BUCKET = 10.0  # seconds: a wake is visible once its bucket has closed
 DESCRIBES = 40  # of jobs, at most, in one pass
-SAVED = 120.0  # calls that the account's budget saves up
 _SETTLE = 1e12
 
 
@@ -64,7 +63,7 @@ class _Steered:
         self._events: list[tuple[float, int, ServiceJob, str, int]] = []
         self._sequence = count()
         self._belief = _Belief()
-        self._tokens, self._tokens_at = SAVED, 0.0
+        self._tokens, self._tokens_at = world.saved, 0.0
         self._passed_at, self._due = float("-inf"), float("inf")
         self._calls = {"describe": 0, "update": 0, "quota": 0}
 
@@ -174,7 +173,7 @@ class _Steered:
         self._wake(now if unfinished else decision.next_wake)
 
     def _take(self, wanted: int, now: float) -> int:
-        self._tokens = min(SAVED, self._tokens + self._world.calls * (now - self._tokens_at))
+        self._tokens = min(self._world.saved, self._tokens + self._world.calls * (now - self._tokens_at))
         self._tokens_at = now
         granted = min(wanted, int(self._tokens))
         self._tokens -= granted
