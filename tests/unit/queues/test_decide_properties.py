@@ -6,9 +6,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman.queues.decide import decide, plan_for
+from pointsman.queues.decide import decide
 from pointsman.queues.effects import Effect
 from pointsman.queues.moves import FRONT, RESERVED
+from pointsman.queues.plan import plan_for
 from pointsman.queues.policy import Policy, Reservation
 from pointsman.queues.ranking import ranks_at
 from pointsman.queues.reasons import Reason

@@ -9,19 +9,16 @@ with.
 from dataclasses import dataclass
 
 from pointsman.queues.cases import cases_of
-from pointsman.queues.fill import fill, heads, idle
+from pointsman.queues.fill import idle
 from pointsman.queues.jobs import WaitingJob
-from pointsman.queues.moves import FRONT, Hold, Plan, blame, moves_of
+from pointsman.queues.moves import FRONT, Hold, blame, moves_of
+from pointsman.queues.plan import plan_for
 from pointsman.queues.policy import Policy
-from pointsman.queues.ranking import Ranks, ranks_at
+from pointsman.queues.ranking import ranks_at
 from pointsman.queues.reasons import Idle, Move, Told
-from pointsman.queues.reserve import reserve
-from pointsman.queues.standby import STANDBY_JOBS, STANDBY_SIZE, stand_by
 from pointsman.queues.turns import blocker, several
 from pointsman.queues.view import QueueView
 from pointsman.queues.wake import next_wake
-
-STANDBY_OF_A_SHARE = 4  # of a queue's many shares, so that the head of each takes what is freed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +65,3 @@ def decide(view: QueueView, policy: Policy) -> Decision:
         blocker=stop,
         told=cases.told,
     )
-
-
-def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
-    """What should start next; nothing where nothing can be moved."""
-    if not view.movable:
-        return Plan()
-    hold = reserve(view, policy, ranks)
-    front = fill(view, ranks, hold)
-    if hold:
-        return Plan(tuple(front), hold)
-    chosen = {candidate.job.job_id for candidate, _ in front}
-    small = [job for job in view.ours() if job.size <= STANDBY_SIZE and job.job_id not in chosen]
-    if not several(view):
-        return Plan(tuple(front), None, stand_by(small, ranks, view.history, view.now))
-    by_share: dict[str, list[WaitingJob]] = {}
-    for job in small:
-        by_share.setdefault(job.share, []).append(job)
-    most = max(STANDBY_OF_A_SHARE, STANDBY_JOBS // len(view.shares))
-    lists = (stand_by(jobs, ranks, view.history, view.now, most) for jobs in by_share.values())
-    standby = tuple(place for places in lists for place in places)
-    served = {candidate.job.share for candidate, _ in front} | {job.share for job, _ in standby}
-    return Plan((*front, *heads(view, ranks, served)), None, standby)

@@ -33,12 +33,16 @@ def name_pattern(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What makes two jobs alike; `size` is in instances."""
+    """What makes two jobs alike; `size` is in instances.
+
+    `types` says how many of each instance type it is, where the queue counts instances by type.
+    """
 
     team: str
     pattern: str
     size: int
     job_class: str
+    types: tuple[tuple[str, int], ...] = ()
 
     def circles(self) -> tuple[str, ...]:
         """Keys of the circles that this kind belongs to, the narrowest first."""

@@ -60,13 +60,20 @@ def crashes_in(attempts: Iterable[tuple[float | None, float | None]]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What only DescribeServiceJob tells of a job."""
+    """What only DescribeServiceJob tells of a job.
+
+    Of a job in a quota share also how many instances of each type it asks for, the S3 prefix of its checkpoints if it
+    writes any, and how many preemptions it outlives (None: all).
+    """
 
     size: int
     gpus: int
     share: str | None
     priority: int
     tags: Mapping[str, str] = field(default_factory=dict)
+    types: tuple[tuple[str, int], ...] = ()
+    checkpoints: str | None = None
+    preemptions_left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +199,7 @@ def _described(record: JobRecord, seen: Sighting) -> JobRecord:
 def kind_of(record: JobRecord, detail: Detail, job_class: str) -> Kind:
     """What the job is alike to; its team is its `team` tag, or else its share."""
     team = detail.tags.get("team") or detail.share or ""
-    return Kind(team, name_pattern(record.name), detail.size, job_class)
+    return Kind(team, name_pattern(record.name), detail.size, job_class, detail.types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +239,12 @@ class WaitingJob:
 
 @dataclass(frozen=True, slots=True)
 class BusyJob:
-    """A job that holds capacity: SCHEDULED, STARTING or RUNNING (then `started` says since when)."""
+    """A job that holds capacity: SCHEDULED, STARTING or RUNNING (then `started` says since when).
+
+    `priority` is the one that Batch has for it now. `saved` is up to when its work outlives an eviction; None: it does
+    not resume, or that is not known. `preempted` counts how often it was evicted, `outlives` how often it may be (None:
+    any number).
+    """
 
     job_id: str
     name: str
@@ -240,3 +252,14 @@ class BusyJob:
     gpus: int
     started: float | None = None
     share: str = ""
+    submitted: float = 0.0
+    priority: int = 0
+    submitted_priority: int = 0
+    saved: float | None = None
+    preempted: int = 0
+    outlives: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Instances that the job holds."""
+        return self.kind.size

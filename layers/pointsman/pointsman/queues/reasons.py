@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.jobs import BusyJob, WaitingJob
 
 
 class Reason(StrEnum):
-    """Why a job's priority is what the decision wants it to be."""
+    """Why a job's priority is what the decision wants it to be.
+
+    Of the last two nothing is written, they tell what Batch did by itself: it took back what an owner had lent, or
+    evicted a job that nobody had meant it to.
+    """
 
     FRONT = "front"
     OVERDUE = "overdue"
@@ -18,6 +22,11 @@ class Reason(StrEnum):
     RESERVED = "reserved"
     STANDBY = "standby"
     RETURNED = "returned"
+    PROTECTED = "protected"
+    PREEMPTOR = "preemptor"
+    EVICTED = "evicted"
+    RECLAIMED = "reclaimed"
+    UNPLANNED = "unplanned"
 
 
 class Idle(StrEnum):
@@ -54,7 +63,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One wanted change of a waiting job's priority, with its reason."""
+    """One wanted change of a job's priority, with its reason."""
 
     job_id: str
     job_name: str
@@ -76,6 +85,6 @@ def hours(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 60 else f"{seconds:.0f} s"
 
 
-def named(job: WaitingJob) -> str:
+def named(job: WaitingJob | BusyJob) -> str:
     """A job as a sentence names it: its name, class and size."""
     return f"{job.name} ({job.kind.job_class}, {job.size} instance{'' if job.size == 1 else 's'})"

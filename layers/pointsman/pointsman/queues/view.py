@@ -6,8 +6,10 @@ from enum import StrEnum
 
 from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import History
+from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.pins import Pin
+from pointsman.queues.quota import QuotaShare
 
 
 class QueueKind(StrEnum):
@@ -34,6 +36,10 @@ class QueueView:
 
     `strangers` wait in shares that the policy does not rule. `shares` are those of all the jobs, in the order in which
     Batch would take a job from them next, as far as a snapshot shows it.
+
+    In a queue with quota shares, `pool` is what the service environment allows of each instance type, and `evictions`
+    are the deliberate ones of late. `described` are the jobs that were described for this very decision; of those that
+    are `unsure` it is not known what they do, and they are in no other list.
     """
 
     queue: str
@@ -47,6 +53,11 @@ class QueueView:
     history: History = field(default_factory=History)
     strangers: Sequence[WaitingJob] = ()
     shares: Sequence[Share] = ()
+    quota_shares: Sequence[QuotaShare] = ()
+    pool: tuple[tuple[str, int], ...] = ()
+    evictions: Sequence[Eviction] = ()
+    described: frozenset[str] = frozenset()
+    unsure: frozenset[str] = frozenset()
     pins: Sequence[Pin] = ()
 
     @property

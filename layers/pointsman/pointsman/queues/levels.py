@@ -1,0 +1,223 @@
+"""What to move in a queue with quota shares: the levels of priorities that keep in-share preemption safe.
+
+With in-share preemption on, any waiting job may evict a running one of a lower priority in its share, and Batch chooses
+the victim by a rule of its own. So nothing that does not surely fit waits above what runs: a job is lifted to `FRONT`
+when it fits, which protects it once it runs; what waits without fitting (the held job, the standby list) stands below,
+and before that, what runs lower is protected. A deliberate eviction puts its victims at `VICTIM`, everything else that
+runs in the share at `SHIELD`, and the evictor between the two, so that nobody but the victims can be evicted whatever
+Batch's rule is, and whether or not jobs of one priority evict each other.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pointsman.queues.evictions import Eviction, Progress, follow
+from pointsman.queues.jobs import BusyJob, WaitingJob
+from pointsman.queues.moves import FRONT, RESERVED, Hold, Plan, moves_of
+from pointsman.queues.plan import plan_for
+from pointsman.queues.policy import How, Policy
+from pointsman.queues.quota import QuotaShare, Rooms, needs_of
+from pointsman.queues.ranking import Candidate, Ranks
+from pointsman.queues.reasons import Idle, Move, Reason, hours, named
+from pointsman.queues.standby import HIGHEST
+from pointsman.queues.victims import choose
+from pointsman.queues.view import QueueView
+
+SHIELD, EVICTS, PROTECTED, VICTIM = 5001, 5000, FRONT, 0
+IN_LINE = HIGHEST  # of the standby list where running jobs could be evicted: one level for all of it
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one pass wants of all the shares.
+
+    `evictions` are those that are new or went on, to be stored before a move is made. Nothing is wanted of an eviction
+    until its jobs, `describe`, have been described for the very decision.
+    """
+
+    moves: tuple[Move, ...] = ()
+    holds: tuple[Hold, ...] = ()
+    idle: tuple[tuple[Idle, int], ...] = ()
+    backfills: int = 0
+    evictions: tuple[Eviction, ...] = ()
+    describe: tuple[str, ...] = ()
+
+
+def wanted(view: QueueView, policy: Policy, ranks: Ranks) -> Wanted:
+    """What to move in the shares that the policy rules, and which evictions to ask for or to carry on."""
+    waiting: dict[str, list[WaitingJob]] = {}
+    for job in view.waiting:
+        waiting.setdefault(job.share, []).append(job)
+    running: dict[str, list[BusyJob]] = {}
+    for each in view.busy:
+        running.setdefault(each.share, []).append(each)
+    total = _Total(view, policy, ranks)
+    going = total.carry_on()
+    for share in sorted(view.quota_shares, key=lambda share: share.name):
+        total.share(share, waiting.get(share.name, []), running.get(share.name, []), going.get(share.name))
+    return total.wanted()
+
+
+class _Total:
+    """What is wanted of the shares that were looked at so far, and what their jobs will hold then."""
+
+    def __init__(self, view: QueueView, policy: Policy, ranks: Ranks) -> None:
+        self._view, self._policy, self._ranks = view, policy, ranks
+        self._rooms = Rooms(view.quota_shares, view.pool, view.busy)
+        self._moves: list[Move] = []
+        self._holds: list[Hold] = []
+        self._started: list[tuple[Candidate, Candidate | None]] = []
+        self._evictions: list[Eviction] = []
+        self._describe: list[str] = []
+
+    def wanted(self) -> Wanted:
+        left = max(0, self._view.free - sum(candidate.job.size for candidate, _ in self._started))
+        reason = Idle.NOTHING_FITS if self._view.waiting else Idle.NO_WORK
+        return Wanted(
+            moves=tuple(self._moves),
+            holds=tuple(self._holds),
+            idle=((reason, left),) if left else (),
+            backfills=sum(1 for candidate, passed in self._started if passed and candidate.job.priority != FRONT),
+            evictions=tuple(self._evictions),
+            describe=tuple(dict.fromkeys(self._describe)),
+        )
+
+    def carry_on(self) -> dict[str, Eviction]:
+        """The open evictions by their shares, as they stand now."""
+        view, going = self._view, dict[str, Eviction]()
+        waiting, busy = {job.job_id: job for job in view.waiting}, {job.job_id: job for job in view.busy}
+        for before in view.evictions:
+            after = follow(before, waiting, busy, view.unsure, view.now)
+            if after != before:
+                self._evictions.append(after)
+            if after.open:
+                going[after.share] = after
+        return going
+
+    def share(
+        self, share: QuotaShare, lines: Sequence[WaitingJob], runs: Sequence[BusyJob], going: Eviction | None
+    ) -> None:
+        """Add one share. While somebody is evicted in it, nothing else in it is moved."""
+        if going is not None:
+            self._evict(going, lines, runs)
+            return
+        if lines and _may_evict(share, self._policy):
+            chosen = choose(self._view, self._policy, self._ranks, self._rooms, share.name)
+            if chosen is not None and _sure(self._view, chosen):
+                self._evictions.append(chosen)
+                self._evict(chosen, lines, runs)
+                return
+            self._describe += chosen.parties if chosen else ()
+        self._order(share, lines, runs)
+
+    def _evict(self, eviction: Eviction, lines: Sequence[WaitingJob], runs: Sequence[BusyJob]) -> None:
+        moves = evicting(eviction, lines, runs, self._view.now)
+        if moves and not _sure(self._view, eviction):
+            self._describe += eviction.parties
+            return
+        self._moves += moves
+
+    def _order(self, share: QuotaShare, lines: Sequence[WaitingJob], runs: Sequence[BusyJob]) -> None:
+        """Lift what fits, hold a place, line up the small, and protect what runs from those who wait."""
+        front: list[tuple[Candidate, Candidate | None]] = []
+        standby: list[tuple[WaitingJob, int]] = []
+        hold: Hold | None = None
+        for units, jobs in _by_units(lines).items():
+            plan = plan_for(self._part(share, units, jobs, runs), self._policy, self._ranks)
+            for candidate, _ in plan.front:
+                self._rooms.take(share.name, needs_of(candidate.job.kind))
+            front += plan.front
+            hold = hold or plan.hold
+            standby += [(job, IN_LINE if share.preempts else number) for job, number in plan.standby]
+        plan = Plan(tuple(front), hold, () if hold else tuple(standby))
+        waiters = [(RESERVED, hold.job)] if hold else []
+        waiters += [(number, job) for job, number in plan.standby]
+        if share.preempts and _keeps_levels(self._policy):
+            self._moves += protecting(runs, waiters)
+        self._moves += moves_of(tuple(lines), plan, self._view.now)
+        self._holds += [hold] if hold else []
+        self._started += front
+
+    def _part(
+        self, share: QuotaShare, units: Sequence[str], jobs: Sequence[WaitingJob], runs: Sequence[BusyJob]
+    ) -> QueueView:
+        """The part of one share for jobs of these instance types, as a queue of its own."""
+        rooms = self._rooms
+        room = min(rooms.room(share.name, unit) for unit in units)
+        held = sum(rooms.used(share.name, unit) for unit in units)
+        most = max((job.size for job in jobs if rooms.can_ever(share.name, needs_of(job.kind))), default=0)
+        capacity = max(room + held, most)
+        return replace(
+            self._view,
+            waiting=jobs,
+            busy=[job for job in runs if not needs_of(job.kind).keys().isdisjoint(units)],
+            capacity=capacity,
+            used=capacity - room,
+            shares=(),
+        )
+
+
+def _by_units(lines: Iterable[WaitingJob]) -> dict[tuple[str, ...], list[WaitingJob]]:
+    groups: dict[tuple[str, ...], list[WaitingJob]] = {}
+    for job in lines:
+        groups.setdefault(tuple(sorted(needs_of(job.kind))), []).append(job)
+    return groups
+
+
+def _may_evict(share: QuotaShare, policy: Policy) -> bool:
+    """Whether a deliberate eviction can come about in this share."""
+    rule = policy.preemption
+    return rule is not None and share.settled and (share.preempts or rule.how is How.SWITCH)
+
+
+def _sure(view: QueueView, eviction: Eviction) -> bool:
+    """Whether all of the eviction's jobs were described for this decision."""
+    return view.described.issuperset(eviction.parties)
+
+
+def _keeps_levels(policy: Policy) -> bool:
+    """Whether in-share preemption is left on; where it is switched it is on only while somebody is being evicted."""
+    return policy.preemption is None or policy.preemption.how is How.LEVELS
+
+
+def protecting(runs: Iterable[BusyJob], waiters: Sequence[tuple[int, WaitingJob]]) -> list[Move]:
+    """Raise what runs lower than somebody who waits, or beside an older one of the same priority."""
+    if not waiters:
+        return []
+    level, first = min(waiters, key=lambda waiter: (-waiter[0], waiter[1].submitted, waiter[1].job_id))
+    moves = []
+    for job in runs:
+        older = (first.submitted, first.job_id) < (job.submitted, job.job_id)
+        if job.priority < level or (job.priority == level and older):
+            text = f"{named(job)} runs lower than {named(first)}, which waits: it is raised, so that it is not evicted."
+            moves.append(_move(job, PROTECTED, Reason.PROTECTED, text))
+    return moves
+
+
+def evicting(eviction: Eviction, lines: Iterable[WaitingJob], runs: Iterable[BusyJob], now: float) -> list[Move]:
+    """The priorities that bring the eviction about: shields first, the evictor last."""
+    evictor = next((job for job in lines if job.job_id == eviction.evictor.job_id), None)
+    if evictor is None:
+        return []
+    victims = {victim.job_id for victim in eviction.victims}
+    shields: list[Move] = []
+    exposed: list[Move] = []
+    asked = eviction.progress is Progress.ASKED
+    for job in runs if asked else ():
+        if job.job_id in victims:
+            text = (
+                f"{named(job)} makes room for {named(evictor)}, which has waited {hours(now - evictor.submitted)}; "
+                f"it resumes from its checkpoint."
+            )
+            exposed.append(_move(job, VICTIM, Reason.EVICTED, text))
+        elif job.priority < SHIELD:
+            text = f"{named(job)} is kept from being evicted while {named(evictor)} evicts others."
+            shields.append(_move(job, SHIELD, Reason.PROTECTED, text))
+    names = ", ".join(f"{victim.name} ({victim.job_class})" for victim in eviction.victims)
+    text = f"{named(evictor)} has waited {hours(now - evictor.submitted)} and takes the place of {names}."
+    lift = _move(evictor, EVICTS, Reason.PREEMPTOR, text)
+    return [move for move in (*shields, *exposed, lift) if move.before != move.after]
+
+
+def _move(job: WaitingJob | BusyJob, after: int, reason: Reason, sentence: str) -> Move:
+    return Move(job.job_id, job.name, job.kind.job_class, job.priority, after, reason, sentence)

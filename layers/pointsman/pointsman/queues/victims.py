@@ -1,0 +1,121 @@
+"""Who may evict whom, and which eviction costs least: the choice, on facts alone."""
+
+from collections.abc import Iterable, Sequence
+
+from pointsman.queues.evictions import Eviction, Party
+from pointsman.queues.jobs import BusyJob, WaitingJob
+from pointsman.queues.policy import JobClass, Policy, Preemption
+from pointsman.queues.quota import Needs, Rooms, needs_of
+from pointsman.queues.ranking import Ranks
+from pointsman.queues.view import QueueView
+
+MOMENT = 300.0  # seconds after a checkpoint in which an eviction costs little
+HASTE = 2.0  # times patience, after which any moment will do
+CANDIDATES = 8  # waiting jobs, the most urgent first, for whom victims are sought in one pass
+
+
+def choose(view: QueueView, policy: Policy, ranks: Ranks, rooms: Rooms, share: str) -> Eviction | None:
+    """The eviction to ask for in this share, if any: for the most urgent job for whom there are lawful victims."""
+    rule = policy.preemption
+    if rule is None:
+        return None
+    running = [job for job in view.busy if job.share == share]
+    for job in _evictors(view, policy, rule, ranks, rooms, share):
+        victims = least_loss(job, _lawful(view, policy, rule, job, running), rooms, view.now, rule)
+        if victims:
+            return Eviction(
+                share=share,
+                asked=view.now,
+                evictor=Party(job.job_id, job.name, job.kind.job_class, job.size),
+                victims=tuple(Party(v.job_id, v.name, v.kind.job_class, v.size, v.preempted) for v in victims),
+                how=rule.how,
+                lost=sum(_loss(v, view.now) * v.size for v in victims),
+            )
+    return None
+
+
+def _evictors(
+    view: QueueView, policy: Policy, rule: Preemption, ranks: Ranks, rooms: Rooms, share: str
+) -> Sequence[WaitingJob]:
+    """Jobs that have waited past patience and fit nowhere, of classes that hold less than their entitlement."""
+    tried = {e.evictor.job_id for e in view.evictions if e.open or view.now - (e.ended or e.asked) < rule.patience}
+    classes = {c.name: c for c in policy.classes}
+    found = []
+    for job in view.waiting:
+        if job.share != share or job.foreign or view.now - job.submitted < rule.patience or job.job_id in tried:
+            continue
+        needs = needs_of(job.kind)
+        if rooms.fits(share, needs) or not rooms.can_ever(share, needs):
+            continue
+        if entitled(view, classes[job.kind.job_class]):
+            found.append(ranks.candidate(job, view.history.predict(job.kind), view.now))
+    place = {c.name: n for n, c in enumerate(policy.classes)}
+    found.sort(key=lambda candidate: (place[candidate.job.kind.job_class], candidate.order))
+    return [candidate.job for candidate in found[:CANDIDATES]]
+
+
+def entitled(view: QueueView, one: JobClass) -> bool:
+    """Whether the class holds less than its part of the pool."""
+    if one.entitlement is None:
+        return True
+    return sum(job.size for job in view.busy if job.kind.job_class == one.name) < one.entitlement * view.capacity
+
+
+def _lawful(
+    view: QueueView, policy: Policy, rule: Preemption, job: WaitingJob, running: Iterable[BusyJob]
+) -> list[BusyJob]:
+    """Running jobs that this job may evict.
+
+    Of a lower class that may be evicted; known to resume from checkpoints; not protected; not evicted too often.
+    """
+    place = {c.name: n for n, c in enumerate(policy.classes)}
+    classes = {c.name: c for c in policy.classes}
+    units = needs_of(job.kind).keys()
+    return [
+        other
+        for other in running
+        if place[other.kind.job_class] > place[job.kind.job_class]
+        and classes[other.kind.job_class].preemptible
+        and other.saved is not None
+        and other.started is not None
+        and view.now - other.started >= rule.protect
+        and other.preempted < rule.at_most_per_job
+        and (other.outlives is None or other.preempted < other.outlives)
+        and units & needs_of(other.kind).keys()
+    ]
+
+
+def least_loss(
+    job: WaitingJob, lawful: Sequence[BusyJob], rooms: Rooms, now: float, rule: Preemption
+) -> tuple[BusyJob, ...]:
+    """The victims that lose least and make room for the job, none of them needlessly; empty when there is no such set.
+
+    Just after a checkpoint is the moment; once the job has waited `HASTE` times the patience, any moment will do.
+    """
+    hasty = now - job.submitted >= HASTE * rule.patience
+    cheap = sorted(
+        (other for other in lawful if hasty or _loss(other, now) <= MOMENT),
+        key=lambda other: (_loss(other, now) * other.size, other.size, other.job_id),
+    )
+    needs = needs_of(job.kind)
+    picked: list[BusyJob] = []
+    for other in cheap:
+        picked.append(other)
+        if _enough(rooms, job.share, needs, picked):
+            break
+    else:
+        return ()
+    for other in sorted(picked, key=lambda o: -_loss(o, now) * o.size):
+        rest = [each for each in picked if each is not other]
+        if rest and _enough(rooms, job.share, needs, rest):
+            picked = rest
+    return tuple(picked)
+
+
+def _enough(rooms: Rooms, share: str, needs: Needs, victims: Sequence[BusyJob]) -> bool:
+    return rooms.without(share, victims).fits(share, needs)
+
+
+def _loss(job: BusyJob, now: float) -> float:
+    """Seconds of work that an eviction now would undo."""
+    return max(0.0, now - job.saved) if job.saved is not None else float("inf")
