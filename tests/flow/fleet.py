@@ -119,6 +119,10 @@ def deployed(*, faults: Faults | None = None, inference: InferenceSettings | Non
     with Emulator(seed=7, faults=faults, inference=inference) as aws:
         stack = aws.deploy(TEMPLATE, "pointsman", {})
         given = {"Image": "images/chat:1", "ArtifactV1": "s3://models/1", "ArtifactV2": "s3://models/2"}
+        s3 = aws.client("s3")
+        s3.create_bucket(Bucket="models")
+        for version in ("1", "2"):
+            s3.put_object(Bucket="models", Key=version, Body=b"weights")
         aws.deploy(ROOT / "examples/inference.yaml", "chat", given)
         aws.run_for(15 * MINUTE)
         aws.inference_model.start_traffic("llm", 2.0)
