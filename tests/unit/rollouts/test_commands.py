@@ -182,9 +182,21 @@ def test_a_linked_way_back_is_refused_where_there_is_none() -> None:
 
 
 def test_a_late_alarm_has_one_notice_with_the_command_that_helps() -> None:
-    notice = alarm_after_end(record(Phase.SUCCEEDED), "fleet-errors")
-    assert notice == alarm_after_end(record(Phase.SUCCEEDED), "fleet-errors")
+    done = record(Phase.SUCCEEDED, components=(ComponentRecord("m1", State.DONE_NEW, touched=True),))
+    notice = alarm_after_end(done, "fleet-errors")
+    assert notice is not None
+    assert notice == alarm_after_end(done, "fleet-errors")
     assert "pointsman rollout rollback r1" in notice.sentence
+
+
+def test_an_alarm_is_none_of_a_rollout_that_left_nothing() -> None:
+    back = (ComponentRecord("m1", State.REVERTED, touched=True), ComponentRecord("m2", State.PENDING))
+    for ended in (
+        record(Phase.REJECTED),
+        record(Phase.REJECTED, components=()),
+        record(Phase.ROLLED_BACK, components=back),
+    ):
+        assert alarm_after_end(ended, "fleet-errors") is None
 
 
 # -------------------------------------------------------------------------------------------------------------- parking

@@ -43,7 +43,9 @@ class RolloutRelay:
         for line in concerned:
             if line.phase.terminal and fired and alarm != switch_name(line.rollout):
                 with suppress(Gone):
-                    self.table.late(line.rollout, alarm_after_end(self.table.load(line.rollout).record, alarm))
+                    notice = alarm_after_end(self.table.load(line.rollout).record, alarm)
+                    if notice is not None:
+                        self.table.late(line.rollout, notice)
         return self._wake([line.rollout for line in concerned if not line.phase.terminal])
 
     def endpoint(self, endpoint: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice, Said
-from pointsman.rollouts.record import Attempt, ComponentRecord, HoldKind, Phase, RolloutRecord, Step
+from pointsman.rollouts.record import Attempt, ComponentRecord, HoldKind, Phase, RolloutRecord, State, Step
 from pointsman.rollouts.specs import Spec
 
 
@@ -123,6 +123,9 @@ class Decision:
         return parking(self.record)
 
 
+_BACK = frozenset({State.REVERTED, State.NATIVE_ROLLED_BACK})
+
+
 def parking(record: RolloutRecord) -> str:
     """The parking state's name for an operator who looks at the console."""
     if record.phase.terminal:
@@ -137,8 +140,13 @@ def parking(record: RolloutRecord) -> str:
     return "Await update" if record.step in {Step.UPDATING, Step.SETTLING} else "Bake"
 
 
-def alarm_after_end(record: RolloutRecord, alarm: str) -> Notice:
-    """The one notice of an alarm that fires when its rollout has ended: it starts nothing by itself."""
+def alarm_after_end(record: RolloutRecord, alarm: str) -> Notice | None:
+    """The one notice of an alarm that fires when its rollout has ended: it starts nothing by itself.
+
+    None where the rollout left nothing that could be taken back.
+    """
+    if all(not c.touched or c.state in _BACK for c in record.components):
+        return None
     return Notice(
         f"{record.rollout}/late-alarm/{alarm}",
         f"Alarm {alarm} fires after rollout {record.rollout} has ended ({record.phase.value}). "
