@@ -1,4 +1,4 @@
-"""The fixture that makes worlds."""
+"""The fixture that makes worlds; and what holds for every call of Batch in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from pointsman_emulator import BatchSettings, Emulator, Faults
+from tests.emulator.batch_answers import held_to_the_model
 from tests.emulator.worlds import HERE, Make, World
+
+
+@pytest.fixture(autouse=True)
+def _answers_fit_the_model() -> Iterator[None]:
+    with held_to_the_model():
+        yield
 
 
 @pytest.fixture

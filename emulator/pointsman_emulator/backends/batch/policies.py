@@ -120,7 +120,6 @@ def _check_distribution(distribution: list[dict[str, Any]]) -> None:
 
 
 def _overlap(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=lambda entry: len(entry.rstrip("*")))
-    if short.endswith("*"):
-        return long.startswith(short[:-1])
-    return short == long
+    return one == other or any(
+        prefix.endswith("*") and entry.startswith(prefix[:-1]) for prefix, entry in ((one, other), (other, one))
+    )
