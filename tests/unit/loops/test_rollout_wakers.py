@@ -1,9 +1,12 @@
 """What wakes rollouts: alarms, endpoints and the clock; and that none of it is needed."""
 
+import pytest
+
 from pointsman.errors import Transient
 from pointsman.loops.rollout_wakers import WATCHED_AFTER
 from pointsman.rollout_ports import Life
 from pointsman.rollouts.record import Phase
+from pointsman.rollouts.request import Target
 from tests.unit.loops.rollout_world import ALARM, World
 
 
@@ -24,6 +27,39 @@ def test_an_alarm_wakes_the_rollouts_that_watch_it_and_no_other() -> None:
     assert world.relay.alarm(ALARM, fired=True) == ("r1",)
     assert world.execution.answered == ["token-1"]
     assert world.relay.alarm("pointsman-kill-r1", fired=False) == ("r1",)
+
+
+def pair() -> World:
+    """Two rollouts under way, each on its own endpoint."""
+    world = World()
+    for rollout, component in (("r1", "m1"), ("r2", "m2")):
+        world.ask(rollout=rollout, targets=(Target(component=component),))
+        while not world.sent(component):
+            world.loop.run(rollout, 1)
+    return world
+
+
+def test_two_rollouts_side_by_side_reach_their_ends() -> None:
+    world = pair()
+    phases = {world.loop.run(rollout, 1).phase for rollout in ("r1", "r2")}
+    while phases - {Phase.SUCCEEDED}:
+        world.clock.advance(30)
+        world.react()
+        phases = {world.loop.run(rollout, 1).phase for rollout in ("r1", "r2")}
+        assert world.clock.now() < world.stored.record.started_at + 20_000
+
+    assert set(world.models().values()) == {"ranker-v2"}
+    assert {lock.owner for lock in world.table.held.values()} == {""}
+
+
+def test_a_fault_with_one_rollout_keeps_no_other_from_their_alarm() -> None:
+    world = pair()
+    world.table.fail_next("wake", Transient("throttled"))
+
+    with pytest.raises(Transient, match="throttled"):
+        world.relay.alarm(ALARM, fired=True)
+    assert sorted(world.table.load(rollout).wake_seq for rollout in ("r1", "r2")) == [0, 1]
+    assert set(world.relay.alarm(ALARM, fired=True)) == {"r1", "r2"}
 
 
 def test_an_endpoint_wakes_the_rollout_on_it() -> None:

@@ -54,13 +54,19 @@ class RolloutRelay:
         return self._wake([line.rollout for line in lines if not line.phase.terminal])
 
     def _wake(self, rollouts: list[str]) -> tuple[str, ...]:
-        woken = []
+        """Wake all that can be woken, and only then raise for another try."""
+        woken, faults = [], []
         for rollout in rollouts:
             try:
                 self.waker.wake(rollout)
             except Gone:
                 continue
+            except PointsmanError as fault:
+                faults.append(f"{rollout}: {fault}")
+                continue
             woken.append(rollout)
+        if faults:
+            raise Transient("; ".join(faults))
         return tuple(woken)
 
 
