@@ -4,10 +4,10 @@ import pytest
 
 from pointsman.rollouts.commands import retry
 from pointsman.rollouts.decision import FireSwitch, SubmitUpdate
-from pointsman.rollouts.draft import MOST_CHANGES
+from pointsman.rollouts.draft import ATTEMPTS_BACK, MOST_CHANGES, PATIENCE
 from pointsman.rollouts.observations import WHOLE, AlarmState, Suspension
 from pointsman.rollouts.record import Direction, HoldKind, Phase, State, Step, Switch
-from pointsman.rollouts.request import Amount, OnFailure
+from pointsman.rollouts.request import Amount, OnFailure, Yielding
 from tests.unit.rollouts.build import BIG_BOX, NEW, OLD, OTHER
 from tests.unit.rollouts.drive import held, until, updates, world
 from tests.unit.rollouts.truth import Flight, Part
@@ -134,6 +134,64 @@ def test_what_a_person_resumes_meanwhile_stays_resumed() -> None:
     part.scaling = Suspension(scale_in=True, scale_out=True)
     assert made.run().phase is Phase.SUCCEEDED
     assert part.scaling == Suspension(scale_in=True)
+
+
+def _full(made: World) -> None:
+    """Someone fills endpoint e1, and lets it grow no more."""
+    made.truth.boxes["e1"] = (1, 1, BIG_BOX)
+    made.truth.parts["x1"] = Part("x1", "e1", 3)
+
+
+def test_a_way_back_without_room_waits_where_a_person_can_see_it_and_goes_when_there_is_room() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    _full(made)
+    made.mischief("rollback")
+    record = held(made, HoldKind.CAPACITY)
+    assert "e1 needs 2 instances to take back m1" in record.holds[0].sentence
+    made.run(until=1200.0)
+    assert not updates(made, Direction.BACK)
+    made.truth.parts["x1"].copies = 1
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert made.truth.parts["m1"].spec == OLD
+    assert any(key.startswith("r1/hold/capacity/") for key in made.notices)
+
+
+def test_a_way_back_that_waited_long_for_room_is_tried_and_then_left_to_a_person() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    _full(made)
+    made.truth.dies = 1.0
+    began = made.truth.now
+    made.mischief("rollback")
+    made.run(stop=lambda: bool(updates(made, Direction.BACK)))
+    assert made.truth.now > began + PATIENCE
+    record = made.run()
+    assert (record.phase, record.needs_human) == (Phase.ROLLBACK_INCOMPLETE, ("m1",))
+    assert len(updates(made, Direction.BACK)) == ATTEMPTS_BACK
+
+
+def test_what_yields_gives_way_to_a_way_back_too_and_is_restored() -> None:
+    made = world(yielding=(Yielding("y1"), Yielding("x1", 1)))
+    made.truth.parts["x1"] = Part("x1", "e1", 1)
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    _full(made)
+    made.mischief("rollback")
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert made.truth.parts["m1"].spec == OLD
+    assert made.truth.parts["x1"].copies == 3
+
+
+def test_copies_that_did_not_come_back_are_waited_for_and_then_told() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    part, began = made.truth.parts["m1"], made.truth.now
+    made.mischief("rollback")
+    made.run(stop=lambda: part.flight is not None and not made.running)
+    part.current = 3
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert made.truth.now > began + PATIENCE
+    assert "m1 has 3 of its 4 copies" in made.journal[-1].said[-1].sentence
 
 
 # ------------------------------------------------------------------------------------------------- drift, stuck, human

@@ -6,12 +6,13 @@ is finished, the newest wave first. A component whose call is in doubt is never 
 
 from dataclasses import replace
 
-from pointsman.rollouts.draft import PATIENCE, Draft
+from pointsman.rollouts.batches import copies_of
+from pointsman.rollouts.draft import LEASE, PATIENCE, Draft
 from pointsman.rollouts.notes import copies_changed, scaling_suspended
 from pointsman.rollouts.observations import Absent, ComponentView, Status
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import Back, ComponentRecord, Direction, Intent, State
-from pointsman.rollouts.submit import exhausted, prepare, send
+from pointsman.rollouts.record import Back, ComponentRecord, Direction, HoldKind, Intent, State
+from pointsman.rollouts.submit import exhausted, prepare, room_back, send
 
 _ON_THE_WAY = frozenset({State.REVERT_WAIT, State.REVERT_SUBMITTING, State.REVERT_UPDATING, State.REVERT_FAILED})
 _RUNNING = frozenset({State.REVERT_SUBMITTING, State.REVERT_UPDATING})
@@ -44,13 +45,18 @@ def stopped(draft: Draft) -> bool:
 def take_back(draft: Draft) -> bool:
     """Carry the way back one step on; whether every component was seen back, or is listed for a person."""
     ordered = sorted(draft.record.components, key=lambda c: (-draft.member(c.name).wave, c.name))
+    short: list[str] = []
     for component in ordered:
         if component.state is State.REVERT_FAILED:
             _needs_human(draft, component, component.sentence)
         elif component.state is State.REVERT_WAIT or (
             component.state is State.REVERT_SUBMITTING and component.sent_at is None
         ):
-            _revert(draft, component)
+            short.append(_revert(draft, component))
+    if any(short):
+        draft.hold(HoldKind.CAPACITY, "way back", next(filter(None, short)))
+    else:
+        draft.release(HoldKind.CAPACITY)
     if draft.outstanding(Direction.FORWARD):
         return _at(draft, Back.DRAIN)
     if any(c.state in _ON_THE_WAY or c.outstanding for c in draft.record.components):
@@ -80,7 +86,8 @@ def _sort_out(draft: Draft, component: ComponentRecord) -> None:
         draft.put(replace(component, state=State.REVERT_WAIT), Reason.REVERT_WAITS, "It waits for its way back.")
 
 
-def _revert(draft: Draft, component: ComponentRecord) -> None:
+def _revert(draft: Draft, component: ComponentRecord) -> str:
+    """Begin one way back, or say what must be said of it; why it waits for room (empty: it does not)."""
     view = draft.seen.component(component.name)
     late = draft.now > draft.progressed_at() + PATIENCE
     if view is Absent.NOT_FOUND:
@@ -93,24 +100,26 @@ def _revert(draft: Draft, component: ComponentRecord) -> None:
         elif digest != draft.member(component.name).new.digest:
             _needs_human(draft, component, "It has a specification that is neither old nor new: adopt it, or mend it.")
         else:
-            _submit(draft, component, view, late=late)
+            return _submit(draft, component, view, late=late)
     elif isinstance(view, ComponentView) and view.status is Status.FAILED:
-        _submit(draft, component, view, late=late)
+        return _submit(draft, component, view, late=late)
     elif late and view is not Absent.UNREADABLE:
         _needs_human(draft, component, "It is busy, and not by us.")
+    return ""
 
 
-def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, late: bool) -> None:
+def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, late: bool) -> str:
     member = draft.member(component.name)
     others = [c for c in draft.record.components if c.name != component.name]
     if any(c.outstanding and draft.member(c.name).endpoint == member.endpoint for c in others):
-        return
+        return ""
     if any(c.state in _RUNNING and draft.member(c.name).endpoint == member.endpoint for c in others):
-        return
+        return ""
     if sum(1 for c in others if c.state in _RUNNING) >= draft.plan.request.revert_concurrency:
-        return
+        return ""
     endpoint = draft.seen.endpoints.get(member.endpoint)
-    ready = endpoint is not None and endpoint.in_service
+    short = _no_room(draft, component, view)
+    ready = endpoint is not None and endpoint.in_service and not short
     ready = ready and scaling_suspended(draft, component.name, member.endpoint)
     if ready and view.status is Status.IN_SERVICE and (view.desired == 1 or _surged(draft, component.name)):
         ready = copies_changed(draft, component.name, member.endpoint, 2)
@@ -122,6 +131,19 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
         _needs_human(draft, component, "Its ways back are used up.")
     else:
         prepare(draft, component, view, Direction.BACK)
+        return ""
+    return short
+
+
+def _no_room(draft: Draft, component: ComponentRecord, view: ComponentView) -> str:
+    """Why there is no room for this way back now; of one that failed nobody knows, nor of one just decided on anew."""
+    endpoint, attempt = draft.seen.endpoints.get(draft.member(component.name).endpoint), component.attempt
+    decided = component.state is State.REVERT_SUBMITTING and attempt is not None
+    if endpoint is None or view.status is Status.FAILED:
+        return ""
+    if decided and attempt is not None and draft.now < attempt.prepared_at + LEASE:
+        return ""
+    return room_back(draft, component, view, endpoint)
 
 
 def _surged(draft: Draft, component: str) -> bool:
@@ -136,6 +158,9 @@ def _verified(draft: Draft) -> bool:
         view = draft.seen.component(component.name)
         if isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
             if view.spec.digest == draft.old_digest(component):
+                if view.current < view.desired and draft.now <= component.since + PATIENCE:
+                    draft.wake(component.since + PATIENCE + 1.0)
+                    good = False
                 continue
             put = replace(component, state=State.REVERT_WAIT)
             draft.put(put, Reason.REVERT_WAITS, "It has the old version no more.")
@@ -143,6 +168,16 @@ def _verified(draft: Draft) -> bool:
             _needs_human(draft, component, "It could not be seen InService with the old version.")
         good = False
     return good
+
+
+def lacking(draft: Draft) -> str:
+    """Which components went back and have fewer copies than they should; empty when none."""
+    short: list[str] = []
+    for component in draft.record.components:
+        view = draft.seen.component(component.name)
+        if component.state is State.REVERTED and isinstance(view, ComponentView) and view.current < view.desired:
+            short.append(f"{component.name} has {view.current} of its {copies_of(view.desired)}")
+    return ", ".join(short)
 
 
 def _needs_human(draft: Draft, component: ComponentRecord, why: str) -> None:

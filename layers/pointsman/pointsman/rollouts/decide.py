@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pointsman.rollouts.backward import stopped, take_back, withdraw
+from pointsman.rollouts.backward import lacking, stopped, take_back, withdraw
 from pointsman.rollouts.decision import Decision
 from pointsman.rollouts.draft import PATIENCE, Draft
 from pointsman.rollouts.follow import follow, settled
@@ -160,7 +160,8 @@ def _end_rollback(draft: Draft) -> None:
     if left := draft.record.needs_human:
         draft.end(Phase.ROLLBACK_INCOMPLETE, f"Not all is back; a person must see to {', '.join(left)}.")
     else:
-        draft.end(Phase.ROLLED_BACK, f"Everything has the old version again. {draft.record.cause}")
+        but = f", but {short}" if (short := lacking(draft)) else ""
+        draft.end(Phase.ROLLED_BACK, f"Everything has the old version again{but}. {draft.record.cause}")
 
 
 def _closed(draft: Draft) -> bool:

@@ -7,11 +7,12 @@ lease ends, a read shows it, a new attempt follows) or an effect with its intent
 from dataclasses import replace
 
 from pointsman.rollouts.batches import Batch, single
-from pointsman.rollouts.capacity import with_copies
+from pointsman.rollouts.capacity import Room, make_room, room_for, with_copies
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.draft import ATTEMPTS, ATTEMPTS_BACK, LEASE, SLACK, Draft, switch_name
-from pointsman.rollouts.observations import ComponentView, EndpointView
-from pointsman.rollouts.plan import MARKS, Member, needs_on
+from pointsman.rollouts.notes import copies_changed, scaling_suspended
+from pointsman.rollouts.observations import ComponentView, EndpointView, Occupant
+from pointsman.rollouts.plan import MARKS, Member, Need, needs_on
 from pointsman.rollouts.planner import new_per_instance, size_batch
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Attempt, ComponentRecord, Direction, State
@@ -112,6 +113,25 @@ def has_room(draft: Draft, member: Member, view: ComponentView, endpoint: Endpoi
     needs = needs_on(endpoint, [replace(member, batch=batch, rollback_batch=back)], occupants)
     short = [need for need in needs if not need.room.enough]
     return max(short, key=lambda need: need.room.needed).sentence if short else ""
+
+
+def room_back(draft: Draft, component: ComponentRecord, view: ComponentView, endpoint: EndpointView) -> str:
+    """Why the way back must wait for room, in numbers; empty when it need not. Whatever yields is asked to give way."""
+    member = draft.member(component.name)
+    _, back = batches_now(draft, member, view)
+    old = spec_for(draft, component, Direction.BACK).compute
+    copies = 2 if view.desired == 1 else view.desired
+
+    def room(occupants: tuple[Occupant, ...]) -> Room:
+        return room_for(endpoint, with_copies(occupants, member.name, copies, view.spec.compute), back.copies, old)
+
+    need = Need(member.name, endpoint.name, member.wave, Direction.BACK, back.copies, room(endpoint.occupants))
+    if need.room.enough:
+        return ""
+    for give in make_room(endpoint, draft.plan.request.yielding, lambda occupants: room(occupants).enough) or ():
+        if scaling_suspended(draft, give.component, endpoint.name):
+            copies_changed(draft, give.component, endpoint.name, give.after)
+    return need.sentence
 
 
 def _alarms(draft: Draft, component: str) -> tuple[str, ...]:
