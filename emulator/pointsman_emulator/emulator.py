@@ -19,13 +19,13 @@ from moto.events.models import events_backends
 from moto.moto_api._internal import mock_random
 from moto.sqs.models import Message, sqs_backends
 
-from pointsman_emulator.backends.awslambda.models import EmulatorLambdaBackend
+from pointsman_emulator.backends.awslambda.models import EmulatorLambdaBackend, Functions
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
-from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
+from pointsman_emulator.backends.cloudwatch.models import Alarms, EmulatorCloudWatchBackend
 from pointsman_emulator.backends.events.models import EmulatorEventsBackend
 from pointsman_emulator.backends.iam.models import EmulatorIAMBackend
 from pointsman_emulator.backends.registry import registered
-from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend, sagemaker_backend
+from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend, Inference
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
 from pointsman_emulator.backends.stepfunctions.models import EmulatorStepFunctionsBackend
 from pointsman_emulator.bus import Bus
@@ -99,21 +99,16 @@ class Emulator:
             mock_random.seed(self.seed)
             self._context.callback(random.setstate, random.getstate())
             random.seed(self.seed)  # botocore's waits between two tries
-            EmulatorLambdaBackend.open(self.deployer.functions.get, self.invoker)
-            self._context.callback(EmulatorLambdaBackend.close)
-            EmulatorEventsBackend.open(self.bus)
-            self._context.callback(EmulatorEventsBackend.close)
+            enter(EmulatorLambdaBackend.bound(Functions(self.deployer.functions.get, self.invoker)))
+            enter(EmulatorEventsBackend.bound(self.bus))
             EmulatorBatchBackend.open(self.settings, self.seed, self.clock, self.bus)
             self._context.callback(EmulatorBatchBackend.close)
-            EmulatorCloudWatchBackend.open(self.clock, self.bus)
-            self._context.callback(EmulatorCloudWatchBackend.close)
+            enter(EmulatorCloudWatchBackend.bound(Alarms(self.clock, self.bus)))
             enter(self.engine.installed())
-            EmulatorStepFunctionsBackend.open(self.engine)
-            self._context.callback(EmulatorStepFunctionsBackend.close)
-            EmulatorIAMBackend.open(refuses=self.inference.simulate_principal == "refuse")
-            self._context.callback(EmulatorIAMBackend.close)
-            EmulatorSageMakerBackend.open(self.inference, self.seed, self.clock, self.bus)
-            self._context.callback(EmulatorSageMakerBackend.close)
+            enter(EmulatorStepFunctionsBackend.bound(self.engine))
+            enter(EmulatorIAMBackend.bound(self.inference))
+            # after CloudWatch, so that a minute's metrics come before its alarms
+            enter(EmulatorSageMakerBackend.bound(Inference(self.inference, self.seed, self.clock, self.bus)))
         except BaseException:
             self._context.close()
             raise
@@ -175,7 +170,7 @@ class Emulator:
     @property
     def inference_model(self) -> InferenceModel:
         """The model behind SageMaker's inference API: the truth that the API hides, and the stream of requests."""
-        backend = sagemaker_backend()
+        backend = EmulatorSageMakerBackend.here()
         backend.catch_up()
         return backend.model
 

@@ -11,7 +11,7 @@ from moto.applicationautoscaling.models import (
     FakeScalableTarget,
 )
 
-from pointsman_emulator.backends.sagemaker.models import sagemaker_backend
+from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend
 from pointsman_emulator.models.inference import InferenceModel
 from pointsman_emulator.models.inference_scaling import ScalingTarget
 
@@ -96,6 +96,6 @@ class EmulatorAutoScalingBackend(ApplicationAutoscalingBackend):
 
 
 def _model() -> InferenceModel:
-    backend = sagemaker_backend()
+    backend = EmulatorSageMakerBackend.here()
     backend.catch_up()
     return backend.model

@@ -8,32 +8,26 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from moto.awslambda.exceptions import UnknownFunctionException
-from moto.awslambda_simple.models import LambdaSimpleBackend
+from moto.awslambda_simple.models import LambdaSimpleBackend, lambda_simple_backends
 
+from pointsman_emulator.backends.bound import Bound
 from pointsman_emulator.functions import Function, function_arn
 from pointsman_emulator.invocations import AsyncInvoker
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
+class Functions:
+    """Where functions are found, and what invokes them later."""
+
     find: Callable[[str], Function | None]
     invoker: AsyncInvoker
 
 
-class EmulatorLambdaBackend(LambdaSimpleBackend):
+class EmulatorLambdaBackend(Bound, LambdaSimpleBackend):
     """moto's backend without Docker, whose functions do what their code says."""
 
-    world: ClassVar[_World | None] = None
-
-    @classmethod
-    def open(cls, find: Callable[[str], Function | None], invoker: AsyncInvoker) -> None:
-        """Bind the backend to an emulator."""
-        cls.world = _World(find, invoker)
-
-    @classmethod
-    def close(cls) -> None:
-        """Unbind it."""
-        cls.world = None
+    home = lambda_simple_backends
+    world: ClassVar[Functions | None] = None
 
     def invoke(
         self, function_name: str, qualifier: str | None, body: Any, headers: Any, response_headers: Any

@@ -8,36 +8,28 @@ from typing import Any, ClassVar
 
 from moto.cloudwatch.models import Alarm, CloudWatchBackend, cloudwatch_backends
 
+from pointsman_emulator.backends.bound import Ticking
 from pointsman_emulator.backends.cloudwatch import events
 from pointsman_emulator.bus import Bus
 from pointsman_emulator.clock import Clock
-from pointsman_emulator.environment import ACCOUNT, REGION
 from pointsman_emulator.models.alarm_values import AlarmChange, AlarmSpec, Datum, SeriesKey
 from pointsman_emulator.models.alarms import AlarmModel
 
 
 @dataclass(slots=True)
-class _World:
+class Alarms:
+    """When alarms are evaluated, and who is told."""
+
     clock: Clock
     bus: Bus
 
 
-class EmulatorCloudWatchBackend(CloudWatchBackend):
+class EmulatorCloudWatchBackend(Ticking, CloudWatchBackend):
     """moto's backend, whose alarms evaluate in virtual time."""
 
-    world: ClassVar[_World | None] = None
-
-    @classmethod
-    def open(cls, clock: Clock, bus: Bus) -> None:
-        """Bind the backend to an emulator."""
-        cls.world = _World(clock, bus)
-        cloudwatch_backends[ACCOUNT][REGION].reset()
-        clock.models.append(cloudwatch_backend().model)
-
-    @classmethod
-    def close(cls) -> None:
-        """Unbind it."""
-        cls.world = None
+    home = cloudwatch_backends
+    world: ClassVar[Alarms | None] = None
+    model: AlarmModel
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
@@ -92,14 +84,6 @@ class EmulatorCloudWatchBackend(CloudWatchBackend):
         if self.world is not None:
             kind, detail = events.described(change)
             self.world.bus.put("aws.cloudwatch", kind, detail, at=change.at, resources=[change.spec.arn])
-
-
-def cloudwatch_backend() -> EmulatorCloudWatchBackend:
-    """The backend of the emulator's account and region."""
-    backend = cloudwatch_backends[ACCOUNT][REGION]
-    if not isinstance(backend, EmulatorCloudWatchBackend):
-        raise TypeError("the emulator is not running")
-    return backend
 
 
 def series_key(namespace: str, metric: str, dimensions: list[dict[str, str]]) -> SeriesKey:

@@ -8,7 +8,7 @@ from typing import Any
 from moto.cloudwatch.responses import CloudWatchResponse
 from moto.core.responses import ActionResult
 
-from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend, cloudwatch_backend
+from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
 
 HISTORY_PAGE = 100
 
@@ -19,7 +19,7 @@ class EmulatorCloudWatchResponse(CloudWatchResponse):
     @property
     def cloudwatch_backend(self) -> EmulatorCloudWatchBackend:
         """The backend of this emulator."""
-        return cloudwatch_backend()
+        return EmulatorCloudWatchBackend.here()
 
     def describe_alarms(self) -> ActionResult:
         """DescribeAlarms; where a prefix, names and a state are given, all of them hold (API:DescribeAlarms)."""

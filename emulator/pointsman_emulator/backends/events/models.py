@@ -6,25 +6,15 @@ from typing import Any, ClassVar
 
 from moto.events.models import EventsBackend, Rule, events_backends
 
+from pointsman_emulator.backends.bound import Bound
 from pointsman_emulator.bus import Bus
-from pointsman_emulator.environment import ACCOUNT, REGION
 
 
-class EmulatorEventsBackend(EventsBackend):
+class EmulatorEventsBackend(Bound, EventsBackend):
     """moto's backend, whose events go by the emulator's bus, and whose schedules tick."""
 
+    home = events_backends
     world: ClassVar[Bus | None] = None
-
-    @classmethod
-    def open(cls, bus: Bus) -> None:
-        """Bind the backend to an emulator."""
-        cls.world = bus
-        events_backends[ACCOUNT][REGION].reset()
-
-    @classmethod
-    def close(cls) -> None:
-        """Unbind it."""
-        cls.world = None
 
     def put_events(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Put up to ten events (API:PutEvents)."""

@@ -9,30 +9,25 @@ from typing import ClassVar, Literal
 from moto.iam.access_control import IAMPolicy, PermissionResult
 from moto.iam.models import IAMBackend, Role, iam_backends
 
+from pointsman_emulator.backends.bound import Bound
 from pointsman_emulator.environment import ACCOUNT
+from pointsman_emulator.models.inference import InferenceSettings
 
+GLOBAL = "aws"  # moto's region of what has none
 Decision = Literal["allowed", "explicitDeny", "implicitDeny"]
 
 
-class EmulatorIAMBackend(IAMBackend):
+class EmulatorIAMBackend(Bound, IAMBackend):
     """moto's backend, which answers SimulatePrincipalPolicy unless it is told to refuse."""
 
-    refuses: ClassVar[bool] = False
-
-    @classmethod
-    def open(cls, *, refuses: bool) -> None:
-        """Say whether the caller may simulate."""
-        cls.refuses = refuses
-
-    @classmethod
-    def close(cls) -> None:
-        """Back to answering."""
-        cls.refuses = False
+    home = iam_backends
+    place = GLOBAL
+    world: ClassVar[InferenceSettings | None] = None
 
 
 def find_role(arn: str) -> Role | None:
     """A role by its ARN."""
-    roles = iam_backends[ACCOUNT]["aws"].roles.values()
+    roles = iam_backends[ACCOUNT][GLOBAL].roles.values()
     return next((role for role in roles if role.arn == arn), None)
 
 

@@ -32,7 +32,8 @@ class EmulatorIAMResponse(IamResponse):
     def simulate_principal_policy(self) -> ActionResult:
         """SimulatePrincipalPolicy, for roles: identity policies only, without conditions' context."""
         arn = self._get_param("PolicySourceArn")
-        if EmulatorIAMBackend.refuses:
+        world = EmulatorIAMBackend.world
+        if world is not None and world.simulate_principal == "refuse":
             raise NotAuthorizedError("iam:SimulatePrincipalPolicy", arn)
         role = find_role(arn)
         if role is None:

@@ -1,14 +1,13 @@
 """The CloudFormation types of SageMaker inference. CloudFormation's Ref of each is its ARN."""
 
-# ruff: noqa: ARG003 - the signatures are moto's
-
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from moto.core.common_models import CloudFormationModel
 
-from pointsman_emulator.backends.sagemaker.models import sagemaker_backend
+from pointsman_emulator.backends.resource import StackResource
+from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend
 from pointsman_emulator.models.inference import InferenceModel
 from pointsman_emulator.models.inference_views import ARN
 
@@ -49,88 +48,26 @@ def read(properties: Any) -> Any:
     return found
 
 
-class _InferenceResource(CloudFormationModel):
-    """A resource that the inference model holds under its name."""
+class _InferenceResource(StackResource):
+    """A resource that the inference model holds under its name; `path` is its ARN's."""
 
-    kind: ClassVar[str] = "Resource"
-    path: ClassVar[str] = "resource"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @property
-    def physical_resource_id(self) -> str:
-        """What Ref gives."""
-        return f"{ARN}:{self.path}/{self.name}"
+    service, path = "SageMaker", "resource"
 
     @classmethod
-    def cloudformation_name_type(cls) -> str:
-        """The property that names it."""
-        return f"{cls.kind}Name"
-
-    @classmethod
-    def cloudformation_type(cls) -> str:
-        """The type."""
-        return f"AWS::SageMaker::{cls.kind}"
-
-    @classmethod
-    def has_cfn_attr(cls, attr: str) -> bool:
-        """Whether Fn::GetAtt has this attribute."""
-        return attr in (f"{cls.kind}Name", f"{cls.kind}Arn")
-
-    def get_cfn_attribute(self, attribute_name: str) -> Any:
-        """The name, or the ARN."""
-        return self.name if attribute_name == f"{self.kind}Name" else self.physical_resource_id
-
-    @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+    def make(cls, name: str, properties: dict[str, Any]) -> Self:
         """Create it."""
+        cls.create(_model(), cls.request(name, properties))
+        return cls(name, f"{ARN}:{cls.path}/{name}")
+
+    @classmethod
+    def create(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+        """Create it by the API's request."""
         raise NotImplementedError
 
     @classmethod
-    def change(cls, model: InferenceModel, request: dict[str, Any]) -> None:
-        """Change it."""
-        raise NotImplementedError(f"The emulator cannot update {cls.cloudformation_type()}: give it another name")
-
-    @classmethod
-    def drop(cls, model: InferenceModel, name: str) -> None:
-        """Delete it."""
-        raise NotImplementedError
-
-    @classmethod
-    def create_from_cloudformation_json(
-        cls, resource_name: str, cloudformation_json: Any, account_id: str, region_name: str, **kwargs: Any
-    ) -> Self:
-        """Create it."""
-        # moto takes the property that names a resource from its own class of the type, which has none
-        name = cloudformation_json["Properties"].get(f"{cls.kind}Name", resource_name)
-        cls.make(_model(), cls.request(name, cloudformation_json))
-        return cls(name)
-
-    @classmethod
-    def update_from_cloudformation_json(
-        cls,
-        original_resource: Any,
-        new_resource_name: str,
-        cloudformation_json: Any,
-        account_id: str,
-        region_name: str,
-    ) -> Any:
-        """Change it."""
-        cls.change(_model(), cls.request(original_resource.name, cloudformation_json))
-        return original_resource
-
-    @classmethod
-    def delete_from_cloudformation_json(
-        cls, resource_name: str, cloudformation_json: Any, account_id: str, region_name: str
-    ) -> None:
-        """Delete it."""
-        cls.drop(_model(), resource_name.rsplit("/", 1)[-1])
-
-    @classmethod
-    def request(cls, name: str, cloudformation_json: Any) -> dict[str, Any]:
+    def request(cls, name: str, properties: dict[str, Any]) -> dict[str, Any]:
         """The API's request; names of other resources may be given as their ARNs."""
-        request = {**read(cloudformation_json["Properties"]), f"{cls.kind}Name": name}
+        request = {**read(properties), cls.name_property: name}
         for other in ("EndpointName", "EndpointConfigName"):
             if other in request:
                 request[other] = str(request[other]).rsplit("/", 1)[-1]
@@ -140,75 +77,73 @@ class _InferenceResource(CloudFormationModel):
 class ModelResource(_InferenceResource, CloudFormationModel):
     """AWS::SageMaker::Model."""
 
-    kind, path = "Model", "model"
+    kind, name_property, path = "Model", "ModelName", "model"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+    def create(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
         model.create_model(request)
 
     @classmethod
-    def drop(cls, model: InferenceModel, name: str) -> None:
+    def drop(cls, name: str) -> None:
         """Delete it."""
-        model.delete_model(name)
+        _model().delete_model(name)
 
 
 class EndpointConfigResource(_InferenceResource, CloudFormationModel):
     """AWS::SageMaker::EndpointConfig."""
 
-    kind, path = "EndpointConfig", "endpoint-config"
+    kind, name_property, path = "EndpointConfig", "EndpointConfigName", "endpoint-config"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+    def create(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
         model.create_config(request)
 
     @classmethod
-    def drop(cls, model: InferenceModel, name: str) -> None:
+    def drop(cls, name: str) -> None:
         """Delete it."""
-        model.delete_config(name)
+        _model().delete_config(name)
 
 
 class EndpointResource(_InferenceResource, CloudFormationModel):
     """AWS::SageMaker::Endpoint."""
 
-    kind, path = "Endpoint", "endpoint"
+    kind, name_property, path = "Endpoint", "EndpointName", "endpoint"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+    def create(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
         model.create_endpoint(request)
 
-    @classmethod
-    def change(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+    def change(self, properties: dict[str, Any]) -> None:
         """Give it another configuration."""
-        model.update_endpoint(request)
+        _model().update_endpoint(self.request(self.name, properties))
 
     @classmethod
-    def drop(cls, model: InferenceModel, name: str) -> None:
+    def drop(cls, name: str) -> None:
         """Delete it."""
-        model.delete_endpoint(name)
+        _model().delete_endpoint(name)
 
 
 class InferenceComponentResource(_InferenceResource, CloudFormationModel):
     """AWS::SageMaker::InferenceComponent. The stack does not wait for its copies."""
 
-    kind, path = "InferenceComponent", "inference-component"
+    kind, name_property, path = "InferenceComponent", "InferenceComponentName", "inference-component"
 
     @classmethod
-    def make(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+    def create(cls, model: InferenceModel, request: dict[str, Any]) -> None:
         """Create it."""
         model.create_component(request)
 
-    @classmethod
-    def change(cls, model: InferenceModel, request: dict[str, Any]) -> None:
+    def change(self, properties: dict[str, Any]) -> None:
         """Update it."""
-        model.update_component(request)
+        _model().update_component(self.request(self.name, properties))
 
     @classmethod
-    def drop(cls, model: InferenceModel, name: str) -> None:
+    def drop(cls, name: str) -> None:
         """Delete it."""
-        model.delete_component(name)
+        _model().delete_component(name)
 
 
 TYPES = (ModelResource, EndpointConfigResource, EndpointResource, InferenceComponentResource)
@@ -216,6 +151,6 @@ TYPES = (ModelResource, EndpointConfigResource, EndpointResource, InferenceCompo
 
 
 def _model() -> InferenceModel:
-    backend = sagemaker_backend()
+    backend = EmulatorSageMakerBackend.here()
     backend.catch_up()
     return backend.model

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.sagemaker.models import SageMakerModelBackend, sagemaker_backends
 
-from pointsman_emulator.backends.cloudwatch.models import cloudwatch_backend
+from pointsman_emulator.backends.bound import Ticking
+from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
 from pointsman_emulator.backends.iam.models import allowed
 from pointsman_emulator.backends.sagemaker import events
 from pointsman_emulator.bus import Bus
@@ -28,29 +29,21 @@ from pointsman_emulator.models.inference_views import ARN
 
 
 @dataclass(slots=True)
-class _World:
+class Inference:
+    """What inference is like, its seed and its clock, and who is told of it."""
+
     settings: InferenceSettings
     seed: int
     clock: Clock
     bus: Bus
 
 
-class EmulatorSageMakerBackend(SageMakerModelBackend):
+class EmulatorSageMakerBackend(Ticking, SageMakerModelBackend):
     """moto's backend, with inference in a model of its own."""
 
-    world: ClassVar[_World | None] = None
-
-    @classmethod
-    def open(cls, settings: InferenceSettings, seed: int, clock: Clock, bus: Bus) -> None:
-        """Bind the backend to an emulator; after CloudWatch, so that a minute's metrics come before its alarms."""
-        cls.world = _World(settings, seed, clock, bus)
-        sagemaker_backends[ACCOUNT][REGION].reset()
-        clock.models.append(sagemaker_backend().model)
-
-    @classmethod
-    def close(cls) -> None:
-        """Unbind it."""
-        cls.world = None
+    home = sagemaker_backends
+    world: ClassVar[Inference | None] = None
+    model: InferenceModel
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
@@ -66,11 +59,6 @@ class EmulatorSageMakerBackend(SageMakerModelBackend):
             publish=_publish if world else None,
         )
 
-    def catch_up(self) -> None:
-        """Let the model reach the clock, but for what is due at this very moment."""
-        if self.world is not None:
-            self.model.catch_up(self.world.clock.now)
-
     def _announce(self, change: InferenceChange) -> None:
         endpoint = self.model.endpoints.get(change.name) if change.kind == "endpoint" else None
         if self.world is not None and endpoint is not None:
@@ -81,7 +69,7 @@ class EmulatorSageMakerBackend(SageMakerModelBackend):
 
     def _alarm_state(self, name: str, component: Component) -> str | None:
         """An alarm, as the endpoint's execution role may see it."""
-        state = cloudwatch_backend().model.states.get(name)
+        state = EmulatorCloudWatchBackend.here().model.states.get(name)
         if state is None:
             return None
         alarm = f"arn:aws:cloudwatch:{REGION}:{ACCOUNT}:alarm:{name}"
@@ -97,14 +85,6 @@ class EmulatorSageMakerBackend(SageMakerModelBackend):
             return tags
         holder: Any = {"endpoint": model.endpoints, "inference-component": model.components}.get(kind, {})
         return holder[name].tags if name in holder else None
-
-
-def sagemaker_backend() -> EmulatorSageMakerBackend:
-    """The backend of the emulator's account and region."""
-    backend = sagemaker_backends[ACCOUNT][REGION]
-    if not isinstance(backend, EmulatorSageMakerBackend):
-        raise TypeError("the emulator is not running")
-    return backend
 
 
 def size_of(instance_type: str) -> Room:
@@ -125,7 +105,7 @@ def size_of(instance_type: str) -> Room:
 
 
 def _publish(values: list[MetricValue]) -> None:
-    backend = cloudwatch_backend()
+    backend = EmulatorCloudWatchBackend.here()
     by_namespace: dict[str, list[dict[str, Any]]] = {}
     for value in values:
         datum = {

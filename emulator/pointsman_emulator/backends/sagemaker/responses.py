@@ -10,7 +10,7 @@ from moto.core.responses import ActionResult
 from moto.sagemaker.exceptions import SagemakerClientError
 from moto.sagemaker.responses import SageMakerResponse
 
-from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend, sagemaker_backend
+from pointsman_emulator.backends.sagemaker.models import EmulatorSageMakerBackend
 from pointsman_emulator.models.inference import InferenceModel, InferenceRefusedError
 from pointsman_emulator.models.inference_values import Document
 from pointsman_emulator.models.inference_views import (
@@ -30,7 +30,7 @@ class EmulatorSageMakerResponse(SageMakerResponse):
     @property
     def sagemaker_backend(self) -> EmulatorSageMakerBackend:
         """The backend, caught up with the clock."""
-        backend = sagemaker_backend()
+        backend = EmulatorSageMakerBackend.here()
         backend.catch_up()
         return backend
 

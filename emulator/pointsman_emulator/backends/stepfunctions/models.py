@@ -26,8 +26,8 @@ from moto.stepfunctions.parser.asl.eval.callback.callback import (
 from moto.stepfunctions.parser.backend.execution import Execution
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 
+from pointsman_emulator.backends.bound import Bound
 from pointsman_emulator.backends.stepfunctions.definitions import unsupported
-from pointsman_emulator.environment import ACCOUNT, REGION
 from pointsman_emulator.state_machines import Engine
 
 
@@ -56,20 +56,11 @@ class TaskIsOver(AWSError):
     TYPE = "TaskTimedOut"
 
 
-class EmulatorStepFunctionsBackend(StepFunctionsParserBackend):
+class EmulatorStepFunctionsBackend(Bound, StepFunctionsParserBackend):
     """moto's backend that carries executions out, on the emulator's clock."""
 
-    engine: ClassVar[Engine | None] = None
-
-    @classmethod
-    def open(cls, engine: Engine) -> None:
-        """Bind the backend to an emulator."""
-        cls.engine = engine
-
-    @classmethod
-    def close(cls) -> None:
-        """Unbind it."""
-        cls.engine = None
+    home = stepfunctions_backends
+    world: ClassVar[Engine | None] = None
 
     def create_state_machine(self, name: str, definition: str, *args: Any, **kwargs: Any) -> StateMachine:
         """Create a state machine, unless it has something that the emulator has not."""
@@ -157,11 +148,6 @@ class EmulatorStepFunctionsBackend(StepFunctionsParserBackend):
         raise InvalidToken("Invalid token")
 
     def _engine(self) -> Engine:
-        if self.engine is None:
+        if self.world is None:
             raise RuntimeError("the Step Functions backend is used outside an emulator")
-        return self.engine
-
-
-def stepfunctions_backend() -> EmulatorStepFunctionsBackend:
-    """The backend of this account and region."""
-    return stepfunctions_backends[ACCOUNT][REGION]  # type: ignore[return-value]
+        return self.world

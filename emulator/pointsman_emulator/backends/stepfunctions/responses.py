@@ -8,7 +8,7 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.stepfunctions.parser.api import ExecutionStatus
 from moto.stepfunctions.responses import StepFunctionResponse
 
-from pointsman_emulator.backends.stepfunctions.models import EmulatorStepFunctionsBackend, stepfunctions_backend
+from pointsman_emulator.backends.stepfunctions.models import EmulatorStepFunctionsBackend
 
 HISTORY_PAGE = 100
 SUPPORTED = frozenset(
@@ -37,7 +37,7 @@ class EmulatorStepFunctionsResponse(StepFunctionResponse):
     @property
     def stepfunction_backend(self) -> EmulatorStepFunctionsBackend:
         """The backend of this emulator."""
-        return stepfunctions_backend()
+        return EmulatorStepFunctionsBackend.here()
 
     def call_action(self) -> Any:
         """Refuse by name what the emulator has not."""
