@@ -9,12 +9,14 @@ with.
 from dataclasses import dataclass
 
 from pointsman.queues.cases import cases_of
+from pointsman.queues.evictions import Eviction
 from pointsman.queues.fill import idle
 from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.levels import evictable, wanted
 from pointsman.queues.moves import FRONT, Hold, blame, moves_of
 from pointsman.queues.plan import plan_for
 from pointsman.queues.policy import Policy
-from pointsman.queues.ranking import ranks_at
+from pointsman.queues.ranking import Ranks, ranks_at
 from pointsman.queues.reasons import Idle, Move, Told
 from pointsman.queues.turns import blocker, several
 from pointsman.queues.view import QueueView
@@ -25,8 +27,10 @@ from pointsman.queues.wake import next_wake
 class Decision:
     """What one pass wants: moves in the order in which to write them, and what follows from them.
 
-    `hold` is the job for which freed capacity is held; `idle` says why instances stay free; `blocker` is a job of
-    another share at which Batch stops. `told` is what people should know of single jobs.
+    `hold` is the job for which freed capacity is held, of several shares' `holds` the first; `idle` says why instances
+    stay free; `blocker` is a job of another share at which Batch stops. `told` is what people should know of single
+    jobs. `evictions` are to be stored before the moves are made; the jobs in `describe` are to be described first, and
+    then it is decided again.
     """
 
     queue: str
@@ -38,16 +42,21 @@ class Decision:
     next_wake: float
     blocker: WaitingJob | None = None
     told: tuple[Told, ...] = ()
+    holds: tuple[Hold, ...] = ()
+    evictions: tuple[Eviction, ...] = ()
+    describe: tuple[str, ...] = ()
 
 
 def decide(view: QueueView, policy: Policy) -> Decision:
-    """What to move in a fair-share queue now; a pure function of its arguments.
+    """What to move in a queue now; a pure function of its arguments.
 
     A queue in which nothing can be moved (FIFO, container) gives a decision without moves.
     """
     policy = policy.at(view.now)
     cases = cases_of(view, policy)
     ranks = ranks_at(policy, view.effects, view.now, cases)
+    if view.quota_shares and view.movable:
+        return _by_levels(view, policy, ranks)
     plan = plan_for(view, policy, ranks)
     moves = moves_of(tuple(view.waiting), plan, view.now) if view.movable else ()
     if active := tuple(effect for effect in view.effects if effect.active(view.now)):
@@ -64,4 +73,28 @@ def decide(view: QueueView, policy: Policy) -> Decision:
         next_wake=next_wake(view, policy, ranks),
         blocker=stop,
         told=cases.told,
+        holds=(plan.hold,) if plan.hold else (),
+    )
+
+
+def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
+    """The same in a queue with quota shares; where jobs can be evicted, `max_wait` counts once."""
+    ranks = evictable(ranks, policy)
+    want = wanted(view, policy, ranks)
+    moves = want.moves
+    if active := tuple(effect for effect in view.effects if effect.active(view.now)):
+        calm = evictable(ranks_at(policy, (), view.now, ranks.cases), policy)
+        moves = blame(moves, wanted(view, policy, calm).moves, active)
+    return Decision(
+        queue=view.queue,
+        at=view.now,
+        moves=moves,
+        hold=want.holds[0] if want.holds else None,
+        idle=want.idle,
+        backfills=want.backfills,
+        next_wake=next_wake(view, policy, ranks),
+        told=ranks.cases.told,
+        holds=want.holds,
+        evictions=want.evictions,
+        describe=want.describe,
     )

@@ -9,6 +9,7 @@ from pointsman.queues.decide import Decision
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import FRONT
 from pointsman.queues.policy import Policy
+from pointsman.queues.quota import Rooms, needs_of
 from pointsman.queues.ranking import Candidate, Lines, Ranks, ranks_of
 from pointsman.queues.reasons import hours, named
 from pointsman.queues.standby import stands_by
@@ -90,6 +91,8 @@ def _holds(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -
 
 
 def _waits(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -> str:
+    if view.quota_shares:
+        return _holds_in_share(view, decision, job)
     hold = decision.hold
     if ranks.cases.tiers.get(job.job_id) is Tier.LAST:
         told = next((t.sentence for t in decision.told if t.job_id == job.job_id), None)
@@ -107,6 +110,34 @@ def _waits(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -
     if job.size > view.free:
         return f"It does not fit: it asks for {job.size} instances, {view.free} of {view.capacity} are free."
     return "Jobs that rank before it take what is free."
+
+
+def _holds_in_share(view: QueueView, decision: Decision, job: WaitingJob) -> str:
+    """What holds a job of a quota share: its share's limits, and what runs in it."""
+    rooms, needs = Rooms(view.quota_shares, view.pool, view.busy), needs_of(job.kind)
+    asked = " and ".join(f"{count} {unit}" for unit, count in sorted(needs.items()))
+    move = next((m for m in decision.moves if m.job_id == job.job_id), None)
+    hold = next((h for h in decision.holds if h.job.share == job.share), None)
+    going = next((e for e in view.evictions if e.open and e.evictor.job_id == job.job_id), None)
+    if not rooms.can_ever(job.share, needs):
+        return f"It can never start: it asks for {asked}, more than share {job.share} may use and borrow."
+    if job.foreign:
+        return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is."
+    if going is not None:
+        return f"It takes the place of {', '.join(victim.name for victim in going.victims)}."
+    if move is not None:
+        return move.sentence
+    if hold is not None:
+        own = hold.job.job_id == job.job_id
+        return "What is freed is held for it." if own else f"A place of its share is held for {named(hold.job)}."
+    if job.priority == FRONT:
+        return "It is lifted to the front of its share and starts as soon as Batch sees that it fits."
+    if stands_by(job):
+        return "It takes the next instance that is freed in its share."
+    room = " and ".join(f"{rooms.room(job.share, unit)} {unit}" for unit in sorted(needs))
+    if not rooms.fits(job.share, needs):
+        return f"It does not fit: it asks for {asked}, share {job.share} has room for {room}."
+    return "Jobs of its share that rank before it take what is free."
 
 
 def _parts(view: QueueView, ranks: Ranks, job: WaitingJob, expected: float) -> tuple[tuple[str, str], ...]:

@@ -43,6 +43,13 @@ class Wanted:
     describe: tuple[str, ...] = ()
 
 
+def evictable(ranks: Ranks, policy: Policy) -> Ranks:
+    """The ranks where the policy lets jobs be evicted: what has waited its limit goes first, not what waited twice."""
+    if policy.preemption is None:
+        return ranks
+    return replace(ranks, limits={name: limit / 2 for name, limit in ranks.limits.items()})
+
+
 def wanted(view: QueueView, policy: Policy, ranks: Ranks) -> Wanted:
     """What to move in the shares that the policy rules, and which evictions to ask for or to carry on."""
     waiting: dict[str, list[WaitingJob]] = {}
@@ -124,6 +131,7 @@ class _Total:
         hold: Hold | None = None
         for units, jobs in _by_units(lines).items():
             plan = plan_for(self._part(share, units, jobs, runs), self._policy, self._ranks)
+            self._ranks = self._ranks.after(plan.front)
             for candidate, _ in plan.front:
                 self._rooms.take(share.name, needs_of(candidate.job.kind))
             front += plan.front

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pointsman.queues.evictions import Eviction, Party
 from pointsman.queues.jobs import BusyJob, WaitingJob
-from pointsman.queues.policy import JobClass, Policy, Preemption
+from pointsman.queues.policy import Policy, Preemption
 from pointsman.queues.quota import Needs, Rooms, needs_of
 from pointsman.queues.ranking import Ranks
 from pointsman.queues.view import QueueView
@@ -39,7 +39,6 @@ def _evictors(
 ) -> Sequence[WaitingJob]:
     """Jobs that have waited past patience and fit nowhere, of classes that hold less than their entitlement."""
     tried = {e.evictor.job_id for e in view.evictions if e.open or view.now - (e.ended or e.asked) < rule.patience}
-    classes = {c.name: c for c in policy.classes}
     found = []
     for job in view.waiting:
         if job.share != share or job.foreign or view.now - job.submitted < rule.patience or job.job_id in tried:
@@ -47,18 +46,11 @@ def _evictors(
         needs = needs_of(job.kind)
         if rooms.fits(share, needs) or not rooms.can_ever(share, needs):
             continue
-        if entitled(view, classes[job.kind.job_class]):
+        if job.kind.job_class not in ranks.cases.satisfied:
             found.append(ranks.candidate(job, view.history.predict(job.kind), view.now))
     place = {c.name: n for n, c in enumerate(policy.classes)}
     found.sort(key=lambda candidate: (place[candidate.job.kind.job_class], candidate.order))
     return [candidate.job for candidate in found[:CANDIDATES]]
-
-
-def entitled(view: QueueView, one: JobClass) -> bool:
-    """Whether the class holds less than its part of the pool."""
-    if one.entitlement is None:
-        return True
-    return sum(job.size for job in view.busy if job.kind.job_class == one.name) < one.entitlement * view.capacity
 
 
 def _lawful(
