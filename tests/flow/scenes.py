@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from pointsman_cli.demo.rollout.executions import stays
 from pointsman_cli.demo.rollout.play import play
 from pointsman_cli.demo.rollout.result import Result
 from pointsman_cli.demo.rollout.scenario import Scenario
@@ -18,9 +19,15 @@ def scenario(name: str, **keys: Any) -> Scenario:
 
 def played(name: str, events: float = 1.0, **keys: Any) -> Result:
     """Played to the end without a failed pass, a failed function, or an event that reached no target."""
-    result = play(replace(scenario(name, **keys), events=events), lambda _: None)
+    result = play(replace(scenario(name, **keys), events=events), lambda _: None, history=True)
     assert result.faults == ()
     return result
+
+
+def stretches(result: Result) -> list[str]:
+    """Where the only execution waited, one after the other, and what it ended in."""
+    (execution,) = result.executions
+    return [stay.state for stay in stays(execution.events)]
 
 
 def models(result: Result) -> dict[str, str]:

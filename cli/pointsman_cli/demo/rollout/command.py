@@ -30,6 +30,7 @@ from pointsman_cli.screen import screen
     show_default=True,
     help="How often each event is delivered: 0% loses all.",
 )
+@click.option("--history", is_flag=True, help="Print the histories of the state machine's executions too.")
 @click.option("--plan", "only_plan", is_flag=True, help="Print the plan only, and play nothing.")
 @click.option("--seed", type=int, default=7, show_default=True, help="Of the requests.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -38,6 +39,7 @@ def rollout(
     capacity: Literal["require", "try"],
     control: bool,
     events: float,
+    history: bool,
     only_plan: bool,
     seed: int,
     as_json: bool,
@@ -59,7 +61,7 @@ def rollout(
     if control:
         scenario = scenario.drained_first()
     with _progress() as progress:
-        result = play(scenario, progress)
+        result = play(scenario, progress, history=history)
     if as_json:
         print_json(result_shape(result))
     else:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pointsman.errors import Gone
@@ -12,6 +12,7 @@ from pointsman.rollouts.draft import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman_cli.demo.rollout.deployed import Deployed, deploy
+from pointsman_cli.demo.rollout.executions import executions
 from pointsman_cli.demo.rollout.result import Left, Moment, Result, told
 from pointsman_cli.demo.rollout.scenario import Scenario
 from pointsman_cli.demo.rollout.world import START, build
@@ -26,13 +27,16 @@ Progress = Callable[[str], None]
 """Told where the rollout is, now and then."""
 
 
-def play(scenario: Scenario, progress: Progress) -> Result:
-    """The scenario from the request to some time after its end."""
+def play(scenario: Scenario, progress: Progress, *, history: bool = False) -> Result:
+    """The scenario from the request to some time after its end; with `history`, its executions' histories too."""
     with staged(scenario) as stage:
         stage.ask()
         ended = stage.aws.run_until(lambda: stage.ended(progress), stage.began + scenario.limit)
         stage.aws.run_for(AFTER)
-        return stage.result(faults=() if ended else ("it did not end in time",))
+        result = stage.result(faults=() if ended else ("it did not end in time",))
+        if not history:
+            return result
+        return replace(result, executions=executions(stage.aws, stage.deployed.stack.outputs["RolloutStateMachine"]))
 
 
 def planned(scenario: Scenario) -> Plan:

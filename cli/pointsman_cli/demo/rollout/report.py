@@ -2,6 +2,7 @@
 
 from rich.console import Console
 
+from pointsman_cli.demo.rollout.executions import stays
 from pointsman_cli.demo.rollout.result import Result
 from pointsman_cli.demo.rollout.scenario import Scenario
 from pointsman_cli.screen import table
@@ -13,6 +14,16 @@ def say(out: Console, scenario: Scenario, result: Result) -> None:
     """The line of time, then what it came to."""
     out.print(f"{scenario.name}: {scenario.about}", style="bold")
     out.print()
+    for execution in result.executions:
+        out.print(f"execution {execution.name}  {execution.status}  {execution.error}".rstrip(), style="bold")
+        if execution.cause:
+            out.print(f"because   {execution.cause}")
+        out.print()
+        waits = [
+            (it.event, _clock(it.at - result.started), it.state, it.waits, it.how) for it in stays(execution.events)
+        ]
+        out.print(table(("event", "at", "state", "times", "how it ended"), waits, right=("event", "at", "times")))
+        out.print()
     rows = [(_clock(line.at - result.started), line.what, line.why) for line in result.timeline]
     out.print(table(("at", "what", "why"), rows, right=("at",)))
     out.print()

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pointsman.rollouts.decision import JournalEntry
+from pointsman_cli.demo.rollout.executions import Execution, execution_shape
 from pointsman_cli.printing import moment
 
 Shape = dict[str, object]
@@ -44,6 +45,8 @@ class Result:
     timeline: tuple[Moment, ...]
     left: tuple[Left, ...] = ()
     faults: tuple[str, ...] = ()
+    executions: tuple[Execution, ...] = ()
+    """Where they were asked for."""
 
 
 def result_shape(result: Result) -> Shape:
@@ -61,6 +64,7 @@ def result_shape(result: Result) -> Shape:
         "timeline": [{"at": moment(line.at), "what": line.what, "why": line.why} for line in result.timeline],
         "left": [{"component": left.component, "model": left.model, "copies": left.copies} for left in result.left],
         "faults": list(result.faults),
+        **({"executions": [execution_shape(each) for each in result.executions]} if result.executions else {}),
     }
 
 
