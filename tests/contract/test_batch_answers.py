@@ -115,7 +115,7 @@ def test_a_waiting_job_has_not_started_whatever_is_left_of_its_last_attempt() ->
 
     job = batch.describe_job("job-1")
 
-    assert (job.started, job.attempts, job.preemptions) == (None, 1, 2)
+    assert (job.started, job.attempts, job.preemptions, job.crashes) == (None, 1, 2, 1)
 
 
 def test_a_queue_with_quota_shares_says_so(emulated: EmulatedWorld) -> None:

@@ -11,6 +11,7 @@ from pointsman.aws.control_table import DynamoControl
 from pointsman.errors import Conflict, Transient
 from pointsman.ports import Control, RecordedMove, StoredPolicy, Write
 from pointsman.queues.effects import Effect
+from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.reasons import Move, Reason
 from tests.contract.interference import Interfered
 from tests.contract.jobs import QUEUE, T0
@@ -103,6 +104,25 @@ def test_one_transition_of_an_alarm_has_an_effect_on_each_class(control: Control
         control.put_effect(QUEUE, effect)
 
     assert control.effects(QUEUE) == effects
+
+
+def test_a_queue_has_its_own_pins_one_a_job_and_the_last_is_kept(control: Control) -> None:
+    first, other = Pin("job-1", T0 + 60, PinKind.FIRST, "ana", T0), Pin("job-2", T0 + 90.5, PinKind.LAST, "ben", T0 + 1)
+    for pin in (Pin("job-1", T0 + 30, PinKind.LAST, "ben", T0 - 9), first, other):
+        control.put_pin(QUEUE, pin)
+    control.put_pin("other", Pin("job-3", T0, PinKind.FIRST, "", T0))
+
+    assert control.pins(QUEUE) == (first, other)
+    assert control.pins("unheard-of") == ()
+
+
+def test_a_pin_can_be_taken_away_and_one_that_is_not_there_too(control: Control) -> None:
+    control.put_pin(QUEUE, Pin("job-1", T0 + 60, PinKind.FIRST, "ana", T0))
+
+    control.remove_pin(QUEUE, "job-1")
+    control.remove_pin(QUEUE, "job-1")
+
+    assert control.pins(QUEUE) == ()
 
 
 def test_what_was_last_meant_for_a_job_is_kept(control: Control) -> None:

@@ -64,6 +64,8 @@ records = st.builds(
     folded=st.booleans(),
     foreign=st.booleans(),
     version=st.integers(1, 10**6),
+    foreign_since=st.just(0.0) | moments,
+    crashes=st.integers(0, 10),
 )
 
 
@@ -86,7 +88,7 @@ def test_an_item_expires_a_week_after_the_end_or_a_quarter_after_the_last_sign(r
 
 
 def test_a_record_of_a_later_release_with_more_to_it_can_be_read() -> None:
-    record = job(1, Status.RUNNING, started=T0, attempts=1, doubtful=True, version=1)
+    record = job(1, Status.RUNNING, started=T0, attempts=3, crashes=2, version=1)  # whole: its last field is written
     item = job_items.encode(record)
     item["st"] = {"S": item["st"]["S"].replace("]", ',"invented later"]')}
 

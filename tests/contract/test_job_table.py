@@ -174,6 +174,7 @@ def test_a_queue_that_nothing_was_learned_of_has_an_empty_history(jobs: JobTable
 def test_what_was_learned_is_read_in_the_order_it_was_learned(jobs: JobTable) -> None:
     kinds = [Kind(team, "sweep-#", 1, "sweep") for team in ("b", "a", "c", "a")]
     history = History().learn(Finished(kind, 60.5 + n) for n, kind in enumerate(kinds))
+    history = history.learn([Finished(kinds[0], 9.0, crashed=True)] * 2)
 
     jobs.save_history(QUEUE, history)
 
@@ -202,13 +203,15 @@ def test_the_budget_gives_nothing_for_nothing_and_nothing_for_a_clock_that_goes_
 def test_a_history_too_big_for_an_item_keeps_its_newest(aws: Clients, table: str) -> None:
     jobs = DynamoJobTable(aws.dynamodb, table)
     history = History(
-        {f"team-{n}|{hash(n * 7919)}": tuple((n * m * 7.7) % 1e6 for m in range(20)) for n in range(9000)}
+        {f"team-{n}|{hash(n * 7919)}": tuple((n * m * 7.7) % 1e6 for m in range(20)) for n in range(9000)},
+        {f"team-{n}|x" * 100: 1 for n in range(50)},
     )
 
     jobs.save_history(QUEUE, history)
 
     kept = jobs.history(QUEUE).circles
     assert 3000 < len(kept) < 9000
+    assert jobs.history(QUEUE).crashes == {}
     assert list(kept) == list(history.circles)[-len(kept) :]
 
 

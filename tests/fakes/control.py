@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pointsman.ports import RecordedMove, StoredPolicy, Write
 from pointsman.queues.effects import Effect
+from pointsman.queues.pins import Pin
 from tests.fakes.faults import Faulty, can_fail
 
 
@@ -15,6 +16,7 @@ class FakeControl(Faulty):
         super().__init__()
         self.policies: dict[str, list[StoredPolicy]] = {}
         self._effects: dict[str, dict[tuple[str, float, str], Effect]] = {}
+        self._pins: dict[tuple[str, str], Pin] = {}
         self._writes: dict[str, Write] = {}
         self._moves: dict[tuple[str, int, str, str], RecordedMove] = {}
         self._stopped = False
@@ -47,6 +49,18 @@ class FakeControl(Faulty):
         key = (effect.alarm, effect.since, effect.boost)
         if key not in stored or (stored[key].ended is None and effect.ended is not None):
             stored[key] = replace(effect)
+
+    @can_fail
+    def pins(self, queue: str) -> tuple[Pin, ...]:
+        return tuple(pin for (ruled, _), pin in sorted(self._pins.items()) if ruled == queue)
+
+    @can_fail
+    def put_pin(self, queue: str, pin: Pin) -> None:
+        self._pins[queue, pin.job_id] = pin
+
+    @can_fail
+    def remove_pin(self, queue: str, job_id: str) -> None:
+        self._pins.pop((queue, job_id), None)
 
     @can_fail
     def writes(self, job_ids: Iterable[str]) -> Mapping[str, Write]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from pointsman.errors import Poison
-from pointsman.queues.jobs import Sighting, Status
+from pointsman.queues.jobs import Sighting, Status, crashes_in
 
 STATE_CHANGES = ("Batch Service Job State Change", "Batch Job State Change")
 BLOCKED = ("Batch Service Job Queue Blocked", "Batch Job Queue Blocked")
@@ -157,10 +157,18 @@ def job_event(body: str) -> Sighting | JobPreempted:
         name=job.name,
         created=job.created,
         attempts=len(job.attempts),
+        crashes=crashes_in((_moment(a.get("startedAt")), _moment(a.get("stoppedAt"))) for a in job.attempts),
         preemptions=job.preemptions.preempted if job.preemptions else 0,
         started=job.started or None,
         stopped=job.stopped or None,
     )
+
+
+def _moment(value: object) -> float | None:
+    """Epoch seconds of an attempt's time; None for what is no time, since an attempt that is odd poisons no event."""
+    if isinstance(value, int | float) and 0 < value <= _LAST_MILLISECOND:
+        return _epoch(float(value))
+    return None
 
 
 def watched_event(event: Mapping[str, Any]) -> AlarmChanged | EndpointChanged:

@@ -12,6 +12,7 @@ from pointsman.queues.decide import Decision
 from pointsman.queues.effects import AlarmTransition, Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Status
+from pointsman.queues.pins import Pin
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueKind, QueueView
 
@@ -227,6 +228,18 @@ class Control(Protocol):
 
     def put_effect(self, queue: str, effect: Effect) -> None:
         """Store an effect; one alarm's transition on one class is one item, so that a second write changes nothing."""
+        ...
+
+    def pins(self, queue: str) -> tuple[Pin, ...]:
+        """What people said of single jobs of the queue; those that are over may be among them."""
+        ...
+
+    def put_pin(self, queue: str, pin: Pin) -> None:
+        """Store a pin; the last of a job is the one kept."""
+        ...
+
+    def remove_pin(self, queue: str, job_id: str) -> None:
+        """Take a job's pin away, if it has one."""
         ...
 
     def writes(self, job_ids: Iterable[str]) -> Mapping[str, Write]:

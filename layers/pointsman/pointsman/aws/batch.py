@@ -7,7 +7,7 @@ from typing import Any
 from pointsman.aws.faults import Translated
 from pointsman.errors import Gone
 from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, Snapshot
-from pointsman.queues.jobs import Detail, Sighting, Stage, Status
+from pointsman.queues.jobs import Detail, Sighting, Stage, Status, crashes_in
 from pointsman.queues.view import QueueKind
 
 PAGE = 100
@@ -136,6 +136,7 @@ def _instances(payload: str) -> list[tuple[str, int]]:
 
 
 def _sighting(job: Mapping[str, Any], queue: str, at: float, status: Status, detail: Detail | None = None) -> Sighting:
+    attempts = job.get("attempts", ())
     return Sighting(
         job_id=job["jobId"],
         status=status,
@@ -143,7 +144,8 @@ def _sighting(job: Mapping[str, Any], queue: str, at: float, status: Status, det
         queue=queue,
         name=job["jobName"],
         created=_seconds(job.get("createdAt")) or at,
-        attempts=len(job.get("attempts", ())),
+        attempts=len(attempts),
+        crashes=crashes_in((_seconds(a.get("startedAt")), _seconds(a.get("stoppedAt"))) for a in attempts),
         preemptions=job.get("preemptionSummary", {}).get("preemptedAttemptCount", 0),
         started=None if status.stage is Stage.WAITING else _seconds(job.get("startedAt")),
         stopped=_seconds(job.get("stoppedAt")) if status.stage is Stage.ENDED else None,

@@ -7,6 +7,7 @@ from pointsman.aws.table import Item, Table, Values, attributes, number, real, t
 from pointsman.errors import Conflict
 from pointsman.ports import RecordedMove, StoredPolicy, Write
 from pointsman.queues.effects import Effect
+from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.reasons import Move, Reason
 
 DAY = 86_400
@@ -14,7 +15,7 @@ KEPT_DAYS = 90  # moves, writes, and effects that are over
 
 
 class DynamoControl:
-    """`POLICY#queue`, `QUEUES`, `EFFECT#queue`, `WRITE#job`, `MOVE#queue` and `STOP` in one table."""
+    """`POLICY#queue`, `QUEUES`, `EFFECT#queue`, `PIN#queue`, `WRITE#job`, `MOVE#queue` and `STOP` in one table."""
 
     def __init__(self, dynamodb: Any, table: str) -> None:
         """Use this table."""
@@ -86,6 +87,26 @@ class DynamoControl:
         except Conflict:
             return  # it is there already, and says as much
 
+    def pins(self, queue: str) -> tuple[Pin, ...]:
+        """What people said of single jobs of the queue; those that are over may be among them."""
+        found = self._table.query("pk = :pk", {":pk": text(f"PIN#{queue}")}, ConsistentRead=True)
+        return tuple(map(_pin, found))
+
+    def put_pin(self, queue: str, pin: Pin) -> None:
+        """Store a pin; the last of a job is the one kept."""
+        values: Values = {
+            "until": pin.until,
+            "kind": pin.kind.value,
+            "by": pin.by,
+            "at": pin.at,
+            "expires_at": int(pin.until) + DAY,
+        }
+        self._table.put(_item(f"PIN#{queue}", pin.job_id, values))
+
+    def remove_pin(self, queue: str, job_id: str) -> None:
+        """Take a job's pin away, if it has one."""
+        self._table.delete(_key(f"PIN#{queue}", job_id))
+
     def writes(self, job_ids: Iterable[str]) -> Mapping[str, Write]:
         """What we last meant these jobs to have."""
         found = self._table.get_many(_key(f"WRITE#{job_id}", "write") for job_id in dict.fromkeys(job_ids))
@@ -147,6 +168,11 @@ def _effect(item: Item) -> Effect:
         real(item, "until"),
         real(item, "ended"),
     )
+
+
+def _pin(item: Item) -> Pin:
+    kind = PinKind(item["kind"]["S"])
+    return Pin(item["sk"]["S"], float(item["until"]["N"]), kind, item["by"]["S"], float(item["at"]["N"]))
 
 
 def _intended(write: Write) -> Item:

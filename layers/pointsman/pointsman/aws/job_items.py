@@ -29,8 +29,9 @@ _NUMBERS = {status: number_ for number_, status in enumerate(_STATUSES)}
 _SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
 _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
-# preemptions, flags. A later release only adds to its end.
-_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0]
+# preemptions, flags, since when its priority is someone else's (after its creation), crashes. A later release only adds
+# to its end.
+_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0]
 _FIELDS = len(_DEFAULTS)
 
 
@@ -58,6 +59,8 @@ def encode(record: JobRecord) -> Item:
         _after(at, record.stopped),
         record.preemptions,
         _DOUBTFUL * record.doubtful + _FOLDED * record.folded + _FOREIGN * record.foreign,
+        _after(created, record.foreign_since or None),
+        record.crashes,
     ]
     while state and state[-1] == _DEFAULTS[len(state) - 1]:
         state.pop()
@@ -80,7 +83,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
     state = json.loads(item["st"]["S"])
     state += _DEFAULTS[len(state) :]
     (name, number_, after, share, size, gpus, priority, tags,
-     submitted, attempts, started, stopped, preemptions, flags) = state[:_FIELDS]  # fmt: skip
+     submitted, attempts, started, stopped, preemptions, flags, since, crashes) = state[:_FIELDS]  # fmt: skip
     created = int((item.get("s") or item["sort"])["S"][2:])
     at = created + after
     return JobRecord(
@@ -100,6 +103,8 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
         folded=bool(flags & _FOLDED),
         foreign=bool(flags & _FOREIGN),
         version=int(item["v"]["N"]),
+        foreign_since=0.0 if since is None else (created + since) / 1000,
+        crashes=crashes,
     )
 
 
@@ -111,6 +116,7 @@ def rounded(record: JobRecord) -> JobRecord:
         created=round(record.created * 1000) / 1000,
         started=None if record.started is None else round(record.started * 1000) / 1000,
         stopped=None if record.stopped is None else round(record.stopped * 1000) / 1000,
+        foreign_since=round(record.foreign_since * 1000) / 1000,
     )
 
 

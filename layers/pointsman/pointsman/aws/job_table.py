@@ -69,7 +69,8 @@ class DynamoJobTable:
         if item is None:
             return History()
         circles = json.loads(zlib.decompress(item["h"]["B"]))
-        return History({circle: tuple(map(float, seconds)) for circle, seconds in circles.items()})
+        crashes = json.loads(item["c"]["S"]) if "c" in item else {}
+        return History({circle: tuple(map(float, seconds)) for circle, seconds in circles.items()}, crashes)
 
     def save_history(self, queue: str, history: History) -> None:
         """Store what has been learned, to the tenth of a second, and of that the newest that one item holds."""
@@ -79,7 +80,10 @@ class DynamoJobTable:
             keep = int(len(circles) * 0.95 * HISTORY_BYTES / len(packed))
             circles = circles[len(circles) - keep :]
             packed = _packed(circles)
-        self._table.put({"pk": text(f"ESTIMATE#{queue}"), "h": {"B": packed}})
+        crashes = json.dumps(history.crashes, ensure_ascii=False, separators=(",", ":"))
+        if len(packed) + len(crashes.encode()) > HISTORY_BYTES:
+            crashes = "{}"  # the run times are worth more, and what still fails is counted anew
+        self._table.put({"pk": text(f"ESTIMATE#{queue}"), "h": {"B": packed}, "c": text(crashes)})
 
     def take_budget(self, wanted: int, now: float) -> int:
         """How many of the wanted API calls may be made now; none when others take from the bucket all the time.

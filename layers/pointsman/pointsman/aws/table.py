@@ -41,6 +41,11 @@ class Table:
         with Translated():
             self._dynamodb.put_item(**request)
 
+    def delete(self, key: Item) -> None:
+        """Take the item away; one that is not there is no error."""
+        with Translated():
+            self._dynamodb.delete_item(TableName=self.name, Key=key)
+
     def put_together(self, puts: Sequence[Mapping[str, Any]]) -> None:
         """Store all of the items or none; raises `Conflict` when a condition does not hold."""
         with Translated():

@@ -87,7 +87,8 @@ class Observer:
         record = cleared.record
         history = self._learn(record.queue, known, policy, now)
         sure = {job_id: row for job_id, row in known.items() if job_id not in cleared.unsure}
-        waiting, busy, strangers = jobs_of(record, description, policy, sure)
+        pins = {pin.job_id: pin for pin in self.control.pins(record.queue) if pin.active(now)}
+        waiting, busy, strangers = jobs_of(record, description, policy, sure, pins, now)
         view = QueueView(
             queue=record.queue,
             now=now,
@@ -99,6 +100,7 @@ class Observer:
             effects=effects_now(policy, now, self.control, self.alarms, keep=self.keep),
             history=history,
             strangers=strangers,
+            pins=tuple(pins.values()),
             shares=shares_of(description, snapshot, sure) if description.kind is QueueKind.FAIR_SHARE else (),
         )
         problems = tuple(problems_of(description, policy, strangers))
@@ -213,7 +215,8 @@ class Observer:
             merged = merge(row, sighting)
             if merged is not None:
                 unknown = row is None or row.submitted_priority is None
-                self._save(known, _judge_priority(merged, writes.get(job_id), ours.get(job_id), rebuilt=unknown))
+                judged = _judge_priority(merged, writes.get(job_id), ours.get(job_id), rebuilt=unknown)
+                self._save(known, _since(judged, row))
                 fresh.add(job_id)
         return len(chosen), fresh
 
@@ -254,6 +257,14 @@ def _judge_priority(row: JobRecord, write: Write | None, ours: int | None, *, re
     submitted = write.submitted if write is not None and rebuilt else row.submitted_priority
     ones = {submitted, ours} | ({write.before, write.after} if write else set())
     return replace(row, submitted_priority=submitted, foreign=row.detail.priority not in ones)
+
+
+def _since(row: JobRecord, before: JobRecord | None) -> JobRecord:
+    """Say since when the priority is someone else's: from the first Describe that showed this one."""
+    if not row.foreign or row.detail is None:
+        return replace(row, foreign_since=0.0) if row.foreign_since else row
+    same = before is not None and before.foreign and before.detail and before.detail.priority == row.detail.priority
+    return replace(row, foreign_since=(before.foreign_since or before.at) if before and same else row.at)
 
 
 def _still_active(record: QueueRecord, known: Mapping[str, JobRecord]) -> tuple[tuple[str, int], ...]:

@@ -5,19 +5,24 @@ from collections.abc import Iterable, Mapping
 
 from pointsman.ports import QueueDescription, QueueRecord, Snapshot
 from pointsman.queues.estimates import Finished
-from pointsman.queues.jobs import BusyJob, Detail, JobRecord, Stage, Status, WaitingJob, kind_of
-from pointsman.queues.policy import Policy
+from pointsman.queues.jobs import SOON, BusyJob, Detail, JobRecord, Stage, Status, WaitingJob, kind_of
+from pointsman.queues.pins import Pin, foreign_until
+from pointsman.queues.policy import Policy, due_of
 from pointsman.queues.view import QueueKind, Share
 
 UNDESCRIBED = Detail(size=1, gpus=0, share=None, priority=0)
 
 
 def finished(row: JobRecord, policy: Policy) -> Finished | None:
-    """What an ended job teaches of run times; None unless it ran to its end and is wholly known."""
-    if row.status is not Status.SUCCEEDED or row.detail is None or row.started is None or row.stopped is None:
+    """What an ended job teaches: how long it ran, or that it failed soon; None unless it ran and is wholly known."""
+    if row.detail is None or row.started is None or row.stopped is None:
         return None
-    job_class = policy.classify(row.name, row.detail.tags)
-    return Finished(kind_of(row, row.detail, job_class.name), max(0.0, row.stopped - row.started))
+    ran = max(0.0, row.stopped - row.started)
+    crashed = row.status is Status.FAILED and ran < SOON
+    if row.status is not Status.SUCCEEDED and not crashed:
+        return None
+    job_class = policy.classify(row.name, row.detail.tags, row.detail.share)
+    return Finished(kind_of(row, row.detail, job_class.name), ran, crashed)
 
 
 def table_use(known: Mapping[str, JobRecord]) -> int:
@@ -26,7 +31,12 @@ def table_use(known: Mapping[str, JobRecord]) -> int:
 
 
 def jobs_of(
-    record: QueueRecord, description: QueueDescription, policy: Policy, known: Mapping[str, JobRecord]
+    record: QueueRecord,
+    description: QueueDescription,
+    policy: Policy,
+    known: Mapping[str, JobRecord],
+    pins: Mapping[str, Pin],
+    now: float,
 ) -> tuple[tuple[WaitingJob, ...], tuple[BusyJob, ...], tuple[WaitingJob, ...]]:
     """The jobs that wait, those that hold capacity, and those that wait in shares that the policy does not rule.
 
@@ -42,14 +52,27 @@ def jobs_of(
             detail = UNDESCRIBED  # there is no Describe of a service job for it: events are all that is known
         elif detail is None or row.doubtful:
             continue
-        kind = kind_of(row, detail, policy.classify(row.name, detail.tags).name)
+        job_class = policy.classify(row.name, detail.tags, detail.share)
+        kind = kind_of(row, detail, job_class.name)
         if row.stage is Stage.BUSY:
             busy.append(BusyJob(row.job_id, row.name, kind, detail.gpus, row.started, detail.share or ""))
             continue
         submitted = row.submitted_priority or 0
-        priority = detail.priority if row.foreign else ours.get(row.job_id, detail.priority)
+        until = foreign_until(pins.get(row.job_id), row.foreign_since or row.at, policy.respect_human, now)
+        foreign = row.foreign and now < until
         job = WaitingJob(
-            row.job_id, row.name, kind, detail.gpus, row.created, priority, submitted, row.foreign, detail.share or ""
+            job_id=row.job_id,
+            name=row.name,
+            kind=kind,
+            gpus=detail.gpus,
+            submitted=row.created,
+            priority=detail.priority if foreign else ours.get(row.job_id, detail.priority),
+            submitted_priority=submitted,
+            foreign=foreign,
+            share=detail.share or "",
+            due=due_of(job_class.deadline, row.created, detail.tags),
+            crashes=row.crashes,
+            foreign_until=until,
         )
         ruled = description.kind is not QueueKind.FAIR_SHARE or policy.rules(detail.share)
         (waiting if ruled else strangers).append(job)

@@ -31,6 +31,6 @@ def foreign_until(pin: Pin | None, since: float, respect: float | None, now: flo
 
     It stands for `respect` seconds (None: for ever). Of it and a pin of the same job, the newer counts.
     """
-    if pin is not None and pin.active(now) and pin.at > since:
+    if pin is not None and pin.active(now) and pin.at >= since:
         return 0.0
     return float("inf") if respect is None else since + respect

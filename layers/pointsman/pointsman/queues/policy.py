@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from pointsman.wall_clock import Weekly
+from pointsman.queues.jobs import Due
+from pointsman.wall_clock import Weekly, moment
 
 
 class Mode(StrEnum):
@@ -52,6 +53,25 @@ class Deadline:
 
     within: float | None = None
     tag: str | None = None
+
+
+def due_of(deadline: Deadline | None, submitted: float, tags: Mapping[str, str]) -> Due | None:
+    """When a job of these tags should have finished; None when it has no deadline.
+
+    >>> due_of(Deadline(tag="finish-by"), 0.0, {"finish-by": "noon"})
+    Due(at=None, unread='noon')
+    """
+    if deadline is None:
+        return None
+    if deadline.within is not None:
+        return Due(submitted + deadline.within)
+    said = tags.get(deadline.tag or "")
+    if said is None:
+        return None
+    try:
+        return Due(moment(said))
+    except (ValueError, OverflowError):
+        return Due(None, said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,402 @@
+"""What sets single jobs apart: pins, deadlines, what can never fit, what fails again and again; and classes' bounds."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pointsman.queues.cases import NEAR, Tier, cases_of
+from pointsman.queues.decide import decide
+from pointsman.queues.estimates import Finished, History
+from pointsman.queues.explain import explain, in_order
+from pointsman.queues.jobs import Due, WaitingJob, crashes_in
+from pointsman.queues.moves import FRONT, RESERVED
+from pointsman.queues.pins import Pin, PinKind, foreign_until
+from pointsman.queues.policy import Deadline, Policy, Settings, Window, due_of
+from pointsman.queues.reasons import Idle, Reason, Tell
+from pointsman.queues.view import QueueView
+from pointsman.wall_clock import weekly
+from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, view, waiting
+
+
+def first(job_id: str, until: float = HOUR, kind: PinKind = PinKind.FIRST) -> Pin:
+    return Pin(job_id, NOW + until, kind, "ana", NOW - 60)
+
+
+def due(job: WaitingJob, left: float) -> WaitingJob:
+    """The job with a deadline so many seconds from now; jobs of which nothing is known run for an hour."""
+    return replace(job, due=Due(NOW + left))
+
+
+def with_class(name: str, policy: Policy = UNLIMITED, **bounds: float) -> Policy:
+    classes = tuple(replace(c, **bounds) if c.name == name else c for c in policy.classes)  # type: ignore[arg-type]
+    return replace(policy, classes=classes)
+
+
+def lifted(of: QueueView, policy: Policy = UNLIMITED) -> list[str]:
+    return [move.job_id for move in decide(of, policy).moves if move.after == FRONT]
+
+
+def ordered(of: QueueView, policy: Policy = UNLIMITED) -> list[str]:
+    return [candidate.job.job_id for candidate in in_order(of, policy)]
+
+
+OLD, NEW = waiting("old", waited=9 * HOUR), waiting("new", waited=1.0)
+PROD = waiting("prod", "production", waited=30.0)
+
+
+@pytest.mark.parametrize(
+    "case, of, wanted",
+    [
+        ("a job that a person put first goes before production", view(PROD, OLD, NEW, pins=[first("new")]),
+         ["new", "prod", "old"]),
+        ("one that a person put last goes behind all", view(PROD, OLD, NEW, pins=[first("prod", kind=PinKind.LAST)]),
+         ["old", "new", "prod"]),
+        ("a pin that is over counts no more", view(PROD, OLD, pins=[first("old", until=0.0)]), ["prod", "old"]),
+        ("a pin of a job that does not wait is nothing", view(PROD, OLD, pins=[first("gone")]), ["prod", "old"]),
+        ("a job that must start to meet its deadline goes first", view(PROD, OLD, due(NEW, 2 * HOUR)),
+         ["new", "prod", "old"]),
+        ("one whose deadline is far does not", view(PROD, OLD, due(NEW, 2 * HOUR + NEAR)), ["prod", "old", "new"]),
+        ("nor one whose deadline has passed", view(PROD, OLD, due(NEW, -1.0)), ["prod", "old", "new"]),
+        ("nor one whose deadline cannot be read", view(PROD, OLD, replace(NEW, due=Due(None, "noon"))),
+         ["prod", "old", "new"]),
+        ("a person goes before a deadline", view(OLD, due(NEW, HOUR), pins=[first("old")]), ["old", "new"]),
+        ("of two that are due the better score goes first", view(due(NEW, HOUR), due(PROD, 2 * HOUR)), ["prod", "new"]),
+        ("what can never fit goes last", view(waiting("big", "production", size=9), OLD, NEW), ["old", "new", "big"]),
+        ("what has failed three times in a row goes last", view(replace(PROD, crashes=3), OLD), ["old", "prod"]),
+        ("twice is not yet a loop", view(replace(PROD, crashes=2), OLD), ["prod", "old"]),
+        ("a person's word counts more than a loop", view(replace(PROD, crashes=9), OLD, pins=[first("prod")]),
+         ["prod", "old"]),
+        ("a late deadline does not help what fails again and again", view(replace(due(NEW, HOUR), crashes=3), OLD),
+         ["old", "new"]),
+    ],
+)  # fmt: skip
+def test_the_order(case: str, of: QueueView, wanted: list[str]) -> None:
+    assert ordered(of) == wanted, case
+
+
+def test_a_job_deep_in_its_line_is_found_when_it_is_due() -> None:
+    jobs = [waiting(f"{n:03}", waited=HOUR - n) for n in range(200)]
+    jobs[150] = due(jobs[150], HOUR)
+    assert ordered(view(*jobs))[:2] == ["150", "000"]
+
+
+def test_the_newest_jobs_of_a_kind_that_all_failed_soon_put_the_kind_last_until_one_succeeds() -> None:
+    history = History().learn([Finished(PROD.kind, 20.0, crashed=True)] * 3)
+    of = view(PROD, OLD, history=history)
+    assert ordered(of) == ["old", "prod"]
+    assert [(t.what, t.job_id) for t in decide(of, UNLIMITED).told] == [(Tell.CRASH_LOOP, "prod")]
+    mended = history.learn([Finished(PROD.kind, 900.0)])
+    assert ordered(replace(of, history=mended)) == ["prod", "old"]
+
+
+@pytest.mark.parametrize(
+    "case, attempts, wanted",
+    [
+        ("none", [], 0),
+        ("one that runs", [(NOW, None)], 0),
+        ("one that worked for a while", [(NOW, NOW + 301)], 0),
+        ("three that did not", [(NOW, NOW + 9), (NOW + 60, NOW + 70), (NOW + 80, NOW + 90)], 3),
+        ("in whatever order they are told", [(NOW + 80, NOW + 90), (NOW, NOW + 4000), (NOW - 90, NOW - 80)], 0),
+        ("those since one that worked", [(NOW, NOW + 4000), (NOW + 5000, NOW + 5010)], 1),
+        ("one that never started", [(None, NOW + 9)], 1),
+    ],
+)
+def test_attempts_that_failed_soon_are_counted_from_the_last(
+    case: str, attempts: list[tuple[float | None, float | None]], wanted: int
+) -> None:
+    assert crashes_in(attempts) == wanted, case
+
+
+@pytest.mark.parametrize(
+    "case, job, what, words",
+    [
+        ("near its latest start", due(PROD, 1.5 * HOUR), Tell.AT_RISK,
+         "must start within 30 min: it is due in 1.5 h, and such jobs take up to 1.0 h."),
+        ("past it", due(PROD, 0.5 * HOUR), Tell.AT_RISK, "is late: it is due in 30 min"),
+        ("past its deadline", due(PROD, -2 * HOUR), Tell.MISSED, "has missed its deadline by 2.0 h. Its owner is"),
+        ("with a deadline that is no time", replace(PROD, due=Due(None, "noon")), Tell.UNREADABLE,
+         "names 'noon' as its deadline, which is no time"),
+        ("that can never fit", waiting("prod", "production", size=9), Tell.CANNOT_FIT,
+         "can never start: the queue may use 8 instances. Its owner is ranker."),
+        ("that fails again and again", replace(PROD, crashes=4), Tell.CRASH_LOOP,
+         "goes last: its last 4 attempts failed within minutes. Its owner is ranker."),
+    ],
+)  # fmt: skip
+def test_people_are_told_of_a_job(case: str, job: WaitingJob, what: Tell, words: str) -> None:
+    (told,) = decide(view(job, OLD), UNLIMITED).told
+    assert (told.what, told.job_id, told.job_class) == (what, "prod", "production"), case
+    assert words in told.sentence, case
+
+
+@pytest.mark.parametrize(
+    "case, of, job_id, reason, words",
+    [
+        ("put first", view(PROD, OLD, capacity=1, pins=[first("old")]), "old", Reason.PINNED,
+         "was put first by ana, for another 1.0 h."),
+        ("due", view(PROD, due(OLD, HOUR), capacity=1), "old", Reason.DEADLINE, "It goes first."),
+    ],
+)  # fmt: skip
+def test_a_move_says_why_its_job_goes_first(case: str, of: QueueView, job_id: str, reason: Reason, words: str) -> None:
+    (move,) = [move for move in decide(of, UNLIMITED).moves if move.after == FRONT]
+    assert (move.job_id, move.reason) == (job_id, reason), case
+    assert words in move.sentence, case
+
+
+def test_what_goes_last_takes_what_is_free_and_never_stands_by() -> None:
+    demoted = first("old", kind=PinKind.LAST)
+    assert lifted(view(OLD, pins=[demoted])) == ["old"]
+    assert decide(view(OLD, NEW, used=8, pins=[demoted]), UNLIMITED).moves[0].job_id == "new"
+    assert len(decide(view(OLD, NEW, used=8, pins=[demoted]), UNLIMITED).moves) == 1
+
+
+@pytest.mark.parametrize(
+    "case, job, pins, wanted",
+    [
+        ("due, though it has not waited long", due(waiting("big", size=4), HOUR), (), True),
+        ("put first", waiting("big", size=4), (first("big"),), True),
+        ("put last, though it has waited long", waiting("big", size=4, waited=9 * HOUR),
+         (first("big", kind=PinKind.LAST),), False),
+        ("in a loop", replace(waiting("big", size=4, waited=9 * HOUR), crashes=3), (), False),
+        ("not long enough", waiting("big", size=4, waited=HOUR), (), False),
+    ],
+)  # fmt: skip
+def test_a_place_is_held_for_a_job(case: str, job: WaitingJob, pins: tuple[Pin, ...], wanted: bool) -> None:
+    hold = decide(view(job, used=6, pins=pins), UNLIMITED).hold
+    assert (hold is not None) is wanted, case
+
+
+# ------------------------------------------------------------------------------------------------ parts of the pool
+
+
+def test_a_class_at_its_ceiling_gets_no_more_and_no_other_waits_behind_it() -> None:
+    policy = with_class("sweep", ceiling=0.5)
+    of = view(OLD, NEW, waiting("prod", "production", size=2), capacity=8, used=4, busy=[busy("b", 3)])
+    assert lifted(of, policy) == ["prod", "old"]
+    decision = decide(of, policy)
+    assert decision.idle == ((Idle.CEILING, 1),)
+    assert decision.backfills == 0, "nobody passes a job that is not to have more"
+    assert lifted(of) == ["prod", "old", "new"]
+
+
+def test_a_class_above_its_ceiling_stands_by_no_more_and_is_given_no_place() -> None:
+    policy = with_class("sweep", ceiling=0.5)
+    of = view(OLD, waiting("s", priority=4700, waited=HOUR), PROD, used=8, busy=[busy("b", 5)])
+    moves = {move.job_id: move.after for move in decide(of, policy).moves}
+    assert set(moves) == {"s", "prod"}
+    assert moves["s"] == 0
+    big = view(waiting("big", size=4, waited=9 * HOUR), used=6, busy=[busy("b", 1)])
+    assert decide(big, UNLIMITED).hold is not None
+    assert decide(big, policy).hold is None
+
+
+def test_the_standby_list_takes_no_more_of_a_class_than_its_ceiling_leaves() -> None:
+    policy = with_class("sweep", ceiling=0.5)
+    of = view(*(waiting(f"s{n}", waited=HOUR) for n in range(9)), used=8, busy=[busy("b", 2)])
+    assert len(decide(of, policy).moves) == 2
+    assert len(decide(of, UNLIMITED).moves) == 9
+
+
+def test_a_class_that_holds_its_entitlement_jumps_no_more() -> None:
+    policy = with_class("production", entitlement=0.5)
+    of = view(PROD, OLD, capacity=8, used=7, busy=[busy("b", 4, job_class="production")])
+    assert lifted(of, policy) == ["old"]
+    assert lifted(of) == ["prod"]
+    less = replace(of, busy=[busy("b", 3, job_class="production")])
+    assert lifted(less, policy) == ["prod"]
+    assert cases_of(of, policy).satisfied == {"production"}
+
+
+def test_a_class_that_holds_its_entitlement_holds_no_place() -> None:
+    policy = with_class("production", entitlement=0.5)
+    big = waiting("p", "production", size=4, waited=9 * HOUR)
+    of = view(big, used=7, busy=[busy("b", 4, job_class="production")])
+    assert decide(of, policy).hold is None
+    assert decide(of, UNLIMITED).hold is not None
+
+
+def test_why_a_job_waits_is_said_of_ceilings_entitlements_and_what_goes_last() -> None:
+    policy = with_class("production", with_class("sweep", ceiling=0.5), entitlement=0.25)
+    of = view(PROD, OLD, used=7, busy=[busy("b", 4), busy("p", 2, job_class="production")])
+    decision = decide(of, policy)
+    standing = explain(of, policy, decision, "old")
+    assert standing is not None
+    assert "sweep is at its ceiling" in standing.holds
+    standing = explain(of, policy, decision, "prod")
+    assert standing is not None
+    assert dict(standing.score_parts)["head start"] == "0 s (production, which holds its entitlement)"
+    of = view(OLD, PROD, capacity=1, pins=[first("old", kind=PinKind.LAST)])
+    standing = explain(of, policy, decide(of, policy), "old")
+    assert standing is not None
+    assert standing.holds == "A person put it behind all others."
+
+
+# ------------------------------------------------------------------------------------------------------- windows
+
+NIGHT = Window(weekly("daily 20:00-06:00 UTC"), (("sweep", Settings(head_start=48 * HOUR, ceiling=1.0)),))
+
+
+def test_an_open_window_changes_what_it_sets_and_nothing_else() -> None:
+    policy = replace(with_class("sweep", ceiling=0.5), windows=(NIGHT,))
+    night, day = NOW + 14 * HOUR, NOW + 23 * HOUR  # NOW is 08:00
+    sweep = policy.at(night).classes[-1]
+    assert (sweep.head_start, sweep.ceiling, sweep.max_wait) == (48 * HOUR, 1.0, None)
+    assert policy.at(night).classes[:-1] == policy.classes[:-1]
+    assert policy.at(day).classes == policy.classes
+    of = view(PROD, OLD, capacity=1)
+    assert lifted(of, policy) == ["prod"]
+    assert lifted(replace(of, now=night), policy) == ["old"]
+
+
+def test_of_two_windows_that_are_open_the_later_counts_for_what_it_sets() -> None:
+    more = Window(weekly("daily 22:00-23:00 UTC"), (("sweep", Settings(ceiling=0.2)),))
+    policy = replace(UNLIMITED, windows=(NIGHT, more))
+    sweep = policy.at(NOW + 14.5 * HOUR).classes[-1]
+    assert (sweep.head_start, sweep.ceiling) == (48 * HOUR, 0.2)
+
+
+@pytest.mark.parametrize(
+    "case, of, policy, wanted",
+    [
+        ("a window that opens", view(OLD, used=8), replace(UNLIMITED, windows=(
+            Window(weekly("daily 08:00-08:01 UTC"), NIGHT.settings),)), 60.0),
+        ("a pin that ends", view(OLD, used=8, pins=[first("old", until=45.0)]), UNLIMITED, 45.0),
+        ("a job that becomes due", view(due(OLD, 2 * HOUR + 40.0), used=8), UNLIMITED, 40.0),
+        ("a deadline that passes", view(due(OLD, 50.0), used=8), UNLIMITED, 50.0),
+        ("a person's priority that stands no longer",
+         view(replace(OLD, foreign=True, priority=9, foreign_until=NOW + 35.0), used=8), UNLIMITED, 35.0),
+        ("what has no end", view(replace(OLD, foreign=True, priority=9), used=8), UNLIMITED, 60.0),
+    ],
+)  # fmt: skip
+def test_the_next_pass_comes_when_something_changes(case: str, of: QueueView, policy: Policy, wanted: float) -> None:
+    assert decide(of, policy).next_wake == NOW + wanted, case
+
+
+# ------------------------------------------------------------------------------------------- people and deadlines
+
+
+@pytest.mark.parametrize(
+    "case, pin, respect, stands",
+    [
+        ("for ever, where the policy says nothing", None, None, True),
+        ("for as long as the policy says", None, 61.0, True),
+        ("and no longer", None, 60.0, False),
+        ("not against a newer pin", Pin("a", NOW + 9, PinKind.FIRST, "ana", NOW - 59), None, False),
+        ("against an older pin", Pin("a", NOW + 9, PinKind.FIRST, "ana", NOW - 61), None, True),
+        ("against a newer pin that is over", Pin("a", NOW, PinKind.FIRST, "ana", NOW - 59), None, True),
+    ],
+)
+def test_a_priority_that_someone_else_set_a_minute_ago_stands(
+    case: str, pin: Pin | None, respect: float | None, stands: bool
+) -> None:
+    assert (foreign_until(pin, NOW - 60, respect, NOW) > NOW) is stands, case
+
+
+@pytest.mark.parametrize(
+    "case, deadline, tags, wanted",
+    [
+        ("none", None, {"finish-by": "2027-01-15T09:00:00Z"}, None),
+        ("so long after its submission", Deadline(within=HOUR), {}, Due(NOW + HOUR)),
+        ("by its tag", Deadline(tag="finish-by"), {"finish-by": "2027-01-15T09:00:00Z"}, Due(NOW + HOUR)),
+        ("by a tag in another zone", Deadline(tag="t"), {"t": "2027-01-15T10:00:00+01:00"}, Due(NOW + HOUR)),
+        ("a job without the tag", Deadline(tag="finish-by"), {}, None),
+        ("a tag without its zone", Deadline(tag="t"), {"t": "2027-01-15T09:00"}, Due(None, "2027-01-15T09:00")),
+        ("a tag that is no time", Deadline(tag="t"), {"t": ""}, Due(None, "")),
+    ],
+)
+def test_a_job_has_a_deadline(case: str, deadline: Deadline | None, tags: dict[str, str], wanted: Due | None) -> None:
+    assert due_of(deadline, NOW, tags) == wanted, case
+
+
+# ------------------------------------------------------------------------------------------------------ properties
+
+few = settings(max_examples=60, deadline=None)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[QueueView, Policy]:
+    drawn = draw(st.lists(st.tuples(
+        st.sampled_from(("production", "research", "sweep")), st.sampled_from((1, 1, 2, 4, 40)),
+        st.integers(0, 20 * 3600), st.sampled_from((0, 0, 0, 4000, 4997, RESERVED, FRONT)),
+        st.sampled_from((None, None, Due(NOW + HOUR), Due(NOW + 9 * HOUR), Due(NOW - 1), Due(None, "x"))),
+        st.sampled_from((0, 0, 0, 3)),
+    ), max_size=24))  # fmt: skip
+    jobs = [
+        replace(waiting(f"{n:02}", c, size=s, waited=w, priority=p if s == 1 or p > 4997 else 0), due=d, crashes=k)
+        for n, (c, s, w, p, d, k) in enumerate(drawn)
+    ]
+    pins = [
+        Pin(f"{n:02}", NOW + until, kind, "ana", NOW - 9)
+        for n, until, kind in draw(st.lists(st.tuples(st.integers(0, 30), st.sampled_from((0.0, 60.0)),
+                                                      st.sampled_from(PinKind)), max_size=4))
+    ]  # fmt: skip
+    running = draw(st.lists(st.tuples(st.sampled_from(("production", "sweep")), st.integers(1, 4)), max_size=4))
+    of = view(
+        *jobs,
+        capacity=draw(st.integers(1, 16)),
+        used=sum(size for _, size in running),
+        busy=[busy(f"busy{n}", size, job_class=c) for n, (c, size) in enumerate(running)],
+        pins=pins,
+    )
+    ceiling, entitlement = draw(st.sampled_from((None, 0.3, 0.6))), draw(st.sampled_from((None, 0.2, 0.9)))
+    policy = draw(st.sampled_from((POLICY, UNLIMITED)))
+    bounds = {"sweep": {"ceiling": ceiling}, "production": {"entitlement": entitlement}}
+    classes = tuple(replace(c, **bounds.get(c.name, {})) for c in policy.classes)  # type: ignore[arg-type]
+    return of, replace(policy, classes=classes)
+
+
+@few
+@given(worlds())
+def test_no_class_is_lifted_above_its_ceiling_and_none_at_its_entitlement_is_given_a_place(
+    world: tuple[QueueView, Policy],
+) -> None:
+    of, policy = world
+    decision = decide(of, policy)
+    (ceiling,) = (c.ceiling for c in policy.classes if c.name == "sweep")
+    held = sum(job.kind.size for job in of.busy if job.kind.job_class == "sweep")
+    raised = {move.job_id for move in decision.moves if move.after > move.before}
+    given = sum(job.size for job in of.waiting if job.job_id in raised and job.kind.job_class == "sweep")
+    if ceiling is not None and given:
+        assert held + given <= ceiling * of.capacity + 1e-6
+    if decision.hold is not None:
+        assert decision.hold.job.kind.job_class not in cases_of(of, policy).satisfied
+        assert decision.hold.job.size <= of.capacity
+
+
+@few
+@given(worlds())
+def test_what_goes_last_is_never_put_before_what_does_not(world: tuple[QueueView, Policy]) -> None:
+    of, policy = world
+    tiers = [candidate.tier for candidate in in_order(of, policy)]
+    assert tiers == sorted(tiers)
+    assert sum(tier is Tier.FIRST for tier in tiers) <= len(of.pins)
+
+
+@few
+@given(worlds())
+def test_carrying_out_such_a_decision_leaves_nothing_to_move(world: tuple[QueueView, Policy]) -> None:
+    of, policy = world
+    moved = replace(of, waiting=after_moves(of.waiting, decide(of, policy).moves))
+    assert decide(moved, policy).moves == ()
+
+
+@few
+@given(worlds(), st.randoms(use_true_random=False))
+def test_the_order_in_which_such_jobs_are_known_makes_no_difference(
+    world: tuple[QueueView, Policy], shuffle: object
+) -> None:
+    of, policy = world
+    mixed = list(of.waiting)
+    shuffle.shuffle(mixed)  # type: ignore[attr-defined]
+    assert decide(replace(of, waiting=mixed), policy) == decide(of, policy)
+
+
+@few
+@given(worlds())
+def test_every_idle_instance_of_such_a_queue_is_named_once(world: tuple[QueueView, Policy]) -> None:
+    of, policy = world
+    decision = decide(of, policy)
+    after = {job.job_id: job for job in after_moves(of.waiting, decision.moves)}
+    assert sum(count for _, count in decision.idle) <= of.free
+    assert all(after[told.job_id].job_id for told in decision.told)
