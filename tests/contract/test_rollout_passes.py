@@ -1,6 +1,7 @@
 """Whole rollouts by the loop over every adapter: SageMaker and what is around it on the emulator, DynamoDB by moto."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import SubmitUpdate, replay
 from pointsman.rollouts.draft import switch_name
 from pointsman.rollouts.observations import LockView
+from pointsman.rollouts.plan import Check
 from pointsman.rollouts.record import NoteState, Phase, RolloutRecord, State
 from pointsman.rollouts.request import INVOCATIONS, Amount, Guard, Request, Target, Yielding
 from pointsman.rollouts.specs import Change
@@ -147,6 +149,44 @@ def test_a_version_that_answers_errors_is_turned_back(account: Account) -> None:
 def test_a_version_is_turned_back_though(account: Account) -> None:
     assert account.roll("bad-api") is Phase.ROLLED_BACK, account.record.cause
     assert account.ports.fleet.component("llm").spec.model == "old"
+    whole(account)
+
+
+SURGE = InferenceSettings(rollback_room="surge", shortage_patience=0.0)
+
+
+@pytest.mark.parametrize("account", [pytest.param(SURGE, id="old copies come before new ones go")], indirect=True)
+def test_a_way_back_that_sagemaker_has_no_room_for_is_left_to_a_person_by_name(account: Account) -> None:
+    assert account.roll("bad-api") is Phase.ROLLBACK_INCOMPLETE
+    assert account.record.needs_human == ("llm",)
+    assert "came to nothing; the last was failed. SageMaker refused it" in account.record.component("llm").sentence
+    assert {lock.owner for lock in account.table.locks(["chat"]).values()} == {"r1"}
+    plan = account.table.load("r1").plan
+    assert plan is not None
+    (noted,) = [finding for finding in plan.findings if finding.check is Check.SHARED_ROOM]
+    assert "a maximum of 5 is safe from that" in str(noted)
+
+
+@pytest.mark.parametrize("account", [pytest.param(SURGE, id="old first")], indirect=True)
+def test_with_the_room_that_the_plan_names_the_same_version_is_turned_back(account: Account) -> None:
+    account.clients.sagemaker.create_endpoint_config(**config_request(3, 5, name="roomy"))
+    account.clients.sagemaker.update_endpoint(EndpointName="chat", EndpointConfigName="roomy")
+    account.emulator.run_for(1200)
+
+    assert account.roll("bad-api") is Phase.ROLLED_BACK, account.record.cause
+    view = account.ports.fleet.component("llm")
+    assert (view.spec.model, view.desired, view.current) == ("old", 3, 3)
+    whole(account)
+
+
+@pytest.mark.parametrize(
+    "account",
+    [pytest.param(replace(SURGE, failed_rollback="in-service"), id="InService with fewer copies")],
+    indirect=True,
+)
+def test_copies_that_a_way_back_did_not_restore_are_told(account: Account) -> None:
+    assert account.roll("bad-api") is Phase.ROLLED_BACK, account.record.cause
+    assert "llm has 2 of its 3 copies" in account.notices.told[-1].sentence
     whole(account)
 
 

@@ -120,7 +120,8 @@ def _back(draft: Draft, component: ComponentRecord, verdict: Verdict) -> None:
     if verdict is Verdict.APPLIED:
         draft.put(_ended(component, State.REVERTED), Reason.REVERTED, "It has the old version again.")
     elif exhausted(component, Direction.BACK):
-        text = f"{component.tried(Direction.BACK)} ways back came to nothing; the last was {verdict.value}."
+        said = f" {component.sentence}" if component.refused else ""
+        text = f"{component.tried(Direction.BACK)} ways back came to nothing; the last was {verdict.value}.{said}"
         draft.put(_ended(component, State.REVERT_FAILED), Reason.NEEDS_HUMAN, text)
     else:
         text = f"The way back was {verdict.value}; a new one follows."

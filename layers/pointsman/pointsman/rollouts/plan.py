@@ -66,6 +66,7 @@ class Check(StrEnum):
     GIVES_WAY = "gives_way"
     YIELDING = "yielding"
     ASSUMED = "assumed"
+    SHARED_ROOM = "shared_room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,8 @@ def _places(where: Sequence[str]) -> str:
 def needs_on(endpoint: EndpointView, members: Sequence[Member], occupants: tuple[Occupant, ...]) -> tuple[Need, ...]:
     """What the members on one endpoint need, one after the other: the surge forward, and the batch of the way back.
 
-    The two are not needed at once: a roll that turns back drops the new copies of its batch first.
+    The two are not needed at once where SageMaker, short of room, drops a batch's new copies before it adds old ones,
+    which nobody has written down: `room_for_both` is what is needed where it does not.
     """
     needs: list[Need] = []
     for member in members:
@@ -211,6 +213,14 @@ def needs_on(endpoint: EndpointView, members: Sequence[Member], occupants: tuple
         ]
         occupants = with_copies(occupants, member.name, member.copies, member.new.compute)
     return tuple(needs)
+
+
+def room_for_both(endpoint: EndpointView, member: Member, occupants: tuple[Occupant, ...]) -> Room:
+    """What a way back in the middle of a batch needs if the batch's new copies stay until the old ones are there."""
+    copies = 2 if member.single else next((o.copies for o in occupants if o.component == member.name), 0)
+    old = with_copies(occupants, member.name, copies, member.old.compute)
+    new = Occupant(f"{member.name}, new", member.batch.copies, member.new.compute)
+    return room_for(endpoint, (*old, new), member.rollback_batch.copies, member.old.compute)
 
 
 def seconds_to_roll(member: Member, request: Request, launches: int) -> float:

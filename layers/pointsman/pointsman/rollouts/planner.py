@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pointsman.rollouts.batches import Batch, BatchReason, batch_for, bounds, copies_per_instance, single
-from pointsman.rollouts.capacity import GiveWay, make_room, with_copies
+from pointsman.rollouts.capacity import GiveWay, Room, make_room, with_copies
 from pointsman.rollouts.checks import check_component, check_natives, check_targets, check_watches, check_way_back
 from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import ComponentView, EndpointView, Observations, Occupant
@@ -19,6 +19,7 @@ from pointsman.rollouts.plan import (
     Need,
     Plan,
     needs_on,
+    room_for_both,
     seconds_of_wave,
     seconds_to_roll,
 )
@@ -88,6 +89,9 @@ def _members(
                 first = gives.get(give.component)
                 gives[give.component] = replace(give, before=first.before) if first else give
                 there = tuple(replace(o, copies=give.after) if o.component == give.component else o for o in there)
+        both = room_for_both(endpoint, member, there)
+        if all(need.room.enough for need in wanted) and not both.enough:
+            findings.append(_shared(member, both))
         if any(need.room.assumed for need in wanted):
             text = f"where copies stand on {endpoint.name} is not shown by AWS; the worse of two placements is counted"
             findings.append(Finding(Check.ASSUMED, Level.NOTED, f"endpoint {endpoint.name}", text))
@@ -162,6 +166,15 @@ def _shortage(wanted: Sequence[Need], given: tuple[GiveWay, ...] | None, request
     room = f"raise its maximum to {need.room.needed} (and its reservation, if it has one)"
     cure = f"{room}, name a yielding component, or ask `capacity: try`"
     return Finding(Check.NO_CAPACITY, Level.REFUSED, place, need.sentence, cure)
+
+
+def _shared(member: Member, both: Room) -> Finding:
+    text = (
+        "a batch and its way back share room: should SageMaker not drop new copies before it adds old ones, a way "
+        f"back in the middle of a batch fails, and {member.name} is left to a person"
+    )
+    cure = f"a maximum of {both.needed} is safe from that"
+    return Finding(Check.SHARED_ROOM, Level.NOTED, f"endpoint {member.endpoint}", text, cure)
 
 
 def _watches(members: Sequence[Member], request: Request, seen: Observations) -> tuple[Watch, ...]:
