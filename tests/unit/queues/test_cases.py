@@ -15,8 +15,9 @@ from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.pins import Pin, PinKind, foreign_until
 from pointsman.queues.policy import Deadline, Policy, Settings, Window, due_of
 from pointsman.queues.reasons import Idle, Reason, Tell
-from pointsman.queues.view import QueueView
+from pointsman.queues.view import QueueView, Share
 from pointsman.wall_clock import weekly
+from tests.unit.queues import quota_build as quota
 from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, view, waiting
 
 
@@ -119,7 +120,7 @@ def test_attempts_that_failed_soon_are_counted_from_the_last(
         ("with a deadline that is no time", replace(PROD, due=Due(None, "noon")), Tell.UNREADABLE,
          "names 'noon' as its deadline, which is no time"),
         ("that can never fit", waiting("prod", "production", size=9), Tell.CANNOT_FIT,
-         "can never start: the queue may use 8 instances. Its owner is ranker."),
+         "can never start: the queue may use 8. Its owner is ranker."),
         ("that fails again and again", replace(PROD, crashes=4), Tell.CRASH_LOOP,
          "goes last: its last 4 attempts failed within minutes. Its owner is ranker."),
     ],
@@ -198,6 +199,21 @@ def test_the_standby_list_takes_no_more_of_a_class_than_its_ceiling_leaves() -> 
     assert len(decide(of, UNLIMITED).moves) == 9
 
 
+def test_what_is_lifted_leaves_the_standby_list_less_of_a_ceiling() -> None:
+    policy = with_class("sweep", ceiling=0.5)
+    of = view(*(waiting(f"s{n}", waited=HOUR) for n in range(9)), used=6, busy=[busy("b", 1)])
+    after = sorted((move.after for move in decide(of, policy).moves), reverse=True)
+    assert len([number for number in after if number == FRONT]) == 2
+    assert len(after) == 3
+
+
+def test_the_lists_of_several_shares_together_stay_below_a_ceiling() -> None:
+    policy = with_class("sweep", ceiling=0.5)
+    jobs = [replace(waiting(f"{share}{n}", waited=HOUR), share=share) for share in "xyz" for n in range(9)]
+    of = view(*jobs, used=8, busy=[busy("b", 2)], shares=[Share("x", 1.0, 6), Share("y"), Share("z")])
+    assert len(decide(of, policy).moves) == 2
+
+
 def test_a_class_that_holds_its_entitlement_jumps_no_more() -> None:
     policy = with_class("production", entitlement=0.5)
     of = view(PROD, OLD, capacity=8, used=7, busy=[busy("b", 4, job_class="production")])
@@ -230,6 +246,50 @@ def test_why_a_job_waits_is_said_of_ceilings_entitlements_and_what_goes_last() -
     standing = explain(of, policy, decide(of, policy), "old")
     assert standing is not None
     assert standing.holds == "A person put it behind all others."
+
+
+# -------------------------------------------------------------------------------------------------- quota shares
+
+EVICTOR = quota.waits("prod", "production", size=4, waited=2 * HOUR)
+
+
+@pytest.mark.parametrize(
+    "case, job, policy, pins, wanted",
+    [
+        ("whose class holds less than its entitlement", EVICTOR, with_class("production", quota.POLICY,
+                                                                            entitlement=0.6), (), True),
+        ("whose class holds its entitlement", EVICTOR, with_class("production", quota.POLICY, entitlement=0.5), (),
+         False),
+        ("whose class is at its ceiling", EVICTOR, with_class("production", quota.POLICY, ceiling=0.9), (), False),
+        ("that fails again and again", replace(EVICTOR, crashes=3), quota.POLICY, (), False),
+        ("that a person put last", EVICTOR, quota.POLICY, (first("prod", kind=PinKind.LAST),), False),
+    ],
+)  # fmt: skip
+def test_others_are_evicted_for_a_job(
+    case: str, job: WaitingJob, policy: Policy, pins: tuple[Pin, ...], wanted: bool
+) -> None:
+    rest = quota.runs("rest", 4, job_class="production", priority=FRONT)
+    of = quota.quota_view(job, quota.runs("v", 4), rest, pins=pins)
+    assert bool(decide(of, policy).describe) is wanted, case
+
+
+def test_what_its_quota_share_may_never_hold_goes_last_and_is_told() -> None:
+    shares = (quota.borrowing("a", 4, 100), quota.lending("b", 2))
+    jobs = [quota.waits("big", "production", size=7, of="a"), quota.waits("fits", size=6, of="a")]
+    of = quota.quota_view(*jobs, shares=shares)
+    (told,) = decide(of, quota.POLICY).told
+    assert (told.what, told.job_id) == (Tell.CANNOT_FIT, "big")
+    assert "share a may not have so much" in told.sentence
+    assert ordered(of, quota.POLICY) == ["fits", "big"]
+
+
+def test_a_ceiling_holds_over_all_quota_shares_together() -> None:
+    policy = with_class("sweep", quota.POLICY, ceiling=0.5)
+    jobs = [quota.waits(f"{of}{n}", of=of) for of in "ab" for n in range(4)]
+    of = quota.quota_view(*jobs, shares=(quota.share("a", 4), quota.share("b", 4)))
+    decision = decide(of, policy)
+    assert sum(move.after == FRONT for move in decision.moves) == 4
+    assert decision.idle == ((Idle.CEILING, 4),)
 
 
 # ------------------------------------------------------------------------------------------------------- windows

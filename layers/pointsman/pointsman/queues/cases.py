@@ -13,6 +13,7 @@ from pointsman.queues.estimates import Kind
 from pointsman.queues.jobs import Due, WaitingJob
 from pointsman.queues.pins import PinKind
 from pointsman.queues.policy import Policy
+from pointsman.queues.quota import Rooms, needs_of
 from pointsman.queues.reasons import Reason, Tell, Told, hours, named
 from pointsman.queues.view import QueueView
 
@@ -79,6 +80,8 @@ class _Finding:
 
     def __init__(self, view: QueueView) -> None:
         self._now, self._history, self._capacity = view.now, view.history, view.capacity
+        self._rooms = Rooms(view.quota_shares, view.pool, ()) if view.quota_shares else None
+        self._never: dict[tuple[str, Kind], bool] = {}
         self._pins = {pin.job_id: pin for pin in view.pins if pin.active(view.now)}
         self._looping: dict[Kind, bool] = {}
         self.tiers: dict[str, Tier] = {}
@@ -88,17 +91,28 @@ class _Finding:
 
     def special(self, view: QueueView) -> Iterator[WaitingJob]:
         """The jobs that may be a case; a queue has many that are not, so that this is cheap."""
-        capacity, pins, crashes = view.capacity, self._pins, view.history.crashes
+        capacity, pins, crashes, shares = view.capacity, self._pins, view.history.crashes, self._rooms is not None
         for job in view.waiting:
             kind = job.kind
             if (
                 job.due is not None
                 or kind.size > capacity
+                or (shares and self._cannot(job))
                 or job.crashes >= CRASHES
                 or (pins and job.job_id in pins)
                 or (crashes and self._loops(kind))
             ):
                 yield job
+
+    def _cannot(self, job: WaitingJob) -> bool:
+        """Whether the job asks for more than its queue, or its quota share, may ever have."""
+        if self._rooms is None:
+            return job.kind.size > self._capacity
+        known = self._never.get((job.share, job.kind))
+        if known is None:
+            known = not self._rooms.can_ever(job.share, needs_of(job.kind))
+            self._never[job.share, job.kind] = known
+        return known
 
     def _loops(self, kind: Kind) -> bool:
         known = self._looping.get(kind)
@@ -110,10 +124,10 @@ class _Finding:
         """What is special about the job; what a person says comes last, and counts."""
         if job.due is not None:
             self._deadline(job, job.due)
-        if job.kind.size > self._capacity:
+        if self._cannot(job):
             self.tiers[job.job_id] = Tier.LAST
-            text = f"{named(job)} can never start: the queue may use {self._capacity} instances. {_owner(job)}"
-            self._tell(Tell.CANNOT_FIT, job, text)
+            bound = f"share {job.share} may not have so much" if self._rooms else f"the queue may use {self._capacity}"
+            self._tell(Tell.CANNOT_FIT, job, f"{named(job)} can never start: {bound}. {_owner(job)}")
         elif job.crashes >= CRASHES or self._loops(job.kind):
             self.tiers[job.job_id] = Tier.LAST
             own = f"its last {job.crashes} attempts" if job.crashes >= CRASHES else "the newest jobs of its kind"

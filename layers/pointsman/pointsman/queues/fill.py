@@ -130,7 +130,7 @@ def idle(view: QueueView, plan: Plan, stop: WaitingJob | None, ranks: Ranks) -> 
     if stop is not None:
         return ((Idle.OTHER_SHARE, left),)
     starting = {candidate.job.job_id for candidate, _ in plan.front}
-    rooms = ranks.after(plan.front).cases.rooms
+    rooms = ranks.after(candidate.job for candidate, _ in plan.front).cases.rooms
     if plan.hold is None and not rooms:
         return ((Idle.NOTHING_FITS, left),)
     others = view.ours(plan.hold.job.job_id if plan.hold else None)

@@ -80,6 +80,8 @@ class _Total:
     def wanted(self) -> Wanted:
         left = max(0, self._view.free - sum(candidate.job.size for candidate, _ in self._started))
         reason = Idle.NOTHING_FITS if self._view.waiting else Idle.NO_WORK
+        if left and any(map(self._capped, self._view.waiting)):
+            reason = Idle.CEILING
         return Wanted(
             moves=tuple(self._moves),
             holds=tuple(self._holds),
@@ -88,6 +90,11 @@ class _Total:
             evictions=tuple(self._evictions),
             describe=tuple(dict.fromkeys(self._describe)),
         )
+
+    def _capped(self, job: WaitingJob) -> bool:
+        """Whether nothing but its class's ceiling keeps the job from being lifted."""
+        above = job.size > self._ranks.cases.rooms.get(job.kind.job_class, job.size)
+        return above and not job.foreign and self._rooms.fits(job.share, needs_of(job.kind))
 
     def carry_on(self) -> dict[str, Eviction]:
         """The open evictions by their shares, as they stand now."""
@@ -131,7 +138,7 @@ class _Total:
         hold: Hold | None = None
         for units, jobs in _by_units(lines).items():
             plan = plan_for(self._part(share, units, jobs, runs), self._policy, self._ranks)
-            self._ranks = self._ranks.after(plan.front)
+            self._ranks = self._ranks.after(candidate.job for candidate, _ in plan.front)
             for candidate, _ in plan.front:
                 self._rooms.take(share.name, needs_of(candidate.job.kind))
             front += plan.front

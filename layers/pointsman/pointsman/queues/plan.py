@@ -23,13 +23,17 @@ def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
         return Plan(tuple(front), hold)
     chosen = {candidate.job.job_id for candidate, _ in front}
     small = [job for job in view.ours() if job.size <= STANDBY_SIZE and job.job_id not in chosen]
+    left = ranks.after(candidate.job for candidate, _ in front)
     if not several(view):
-        return Plan(tuple(front), None, stand_by(small, ranks, view.history, view.now))
+        return Plan(tuple(front), None, stand_by(small, left, view.history, view.now))
     by_share: dict[str, list[WaitingJob]] = {}
     for job in small:
         by_share.setdefault(job.share, []).append(job)
     most = max(STANDBY_OF_A_SHARE, STANDBY_JOBS // len(view.shares))
-    lists = (stand_by(jobs, ranks, view.history, view.now, most) for jobs in by_share.values())
-    standby = tuple(place for places in lists for place in places)
+    standby: list[tuple[WaitingJob, int]] = []
+    for jobs in by_share.values():
+        places = stand_by(jobs, left, view.history, view.now, most)
+        left = left.after(job for job, _ in places)
+        standby += places
     served = {candidate.job.share for candidate, _ in front} | {job.share for job, _ in standby}
-    return Plan((*front, *heads(view, ranks, served)), None, standby)
+    return Plan((*front, *heads(view, left, served)), None, tuple(standby))

@@ -47,15 +47,19 @@ class Ranks:
             tier = Tier.DUE if now - job.submitted > self.limits[name] else Tier.USUAL
         return Candidate(tier, score, job, expected, self.cases.whys.get(job.job_id))
 
-    def after(self, chosen: Iterable[tuple["Candidate", object]]) -> "Ranks":
+    def may_have(self, job: WaitingJob) -> bool:
+        """Whether the job may be favoured: it does not go last, and its class's ceiling leaves room for it."""
+        rooms, last = self.cases.rooms, self.cases.tiers.get(job.job_id) is Tier.LAST
+        return not last and job.size <= rooms.get(job.kind.job_class, job.size)
+
+    def after(self, started: Iterable[WaitingJob]) -> "Ranks":
         """The same once these jobs have started: their classes' ceilings leave less room."""
         if not self.cases.rooms:
             return self
         rooms = dict(self.cases.rooms)
-        for candidate, _ in chosen:
-            name = candidate.job.kind.job_class
-            if name in rooms:
-                rooms[name] = max(0, rooms[name] - candidate.job.size)
+        for job in started:
+            if job.kind.job_class in rooms:
+                rooms[job.kind.job_class] = max(0, rooms[job.kind.job_class] - job.size)
         return replace(self, cases=replace(self.cases, rooms=rooms))
 
     @staticmethod

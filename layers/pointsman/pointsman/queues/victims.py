@@ -37,7 +37,10 @@ def choose(view: QueueView, policy: Policy, ranks: Ranks, rooms: Rooms, share: s
 def _evictors(
     view: QueueView, policy: Policy, rule: Preemption, ranks: Ranks, rooms: Rooms, share: str
 ) -> Sequence[WaitingJob]:
-    """Jobs that have waited past patience and fit nowhere, of classes that hold less than their entitlement."""
+    """Jobs that have waited past patience and fit nowhere.
+
+    Of classes that hold less than their entitlement and their ceiling; none that goes last.
+    """
     tried = {e.evictor.job_id for e in view.evictions if e.open or view.now - (e.ended or e.asked) < rule.patience}
     found = []
     for job in view.waiting:
@@ -46,7 +49,7 @@ def _evictors(
         needs = needs_of(job.kind)
         if rooms.fits(share, needs) or not rooms.can_ever(share, needs):
             continue
-        if job.kind.job_class not in ranks.cases.satisfied:
+        if job.kind.job_class not in ranks.cases.satisfied and ranks.may_have(job):
             found.append(ranks.candidate(job, view.history.predict(job.kind), view.now))
     place = {c.name: n for n, c in enumerate(policy.classes)}
     found.sort(key=lambda candidate: (place[candidate.job.kind.job_class], candidate.order))
