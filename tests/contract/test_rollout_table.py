@@ -166,6 +166,18 @@ def test_the_last_rollouts_are_listed_the_newest_first(table: RolloutTable) -> N
     assert table.rollouts(0) == ()
 
 
+def test_a_lock_that_was_kept_for_a_person_goes_to_the_rollout_that_is_linked_to_its_owner(table: RolloutTable) -> None:
+    frozen(table)
+    wanted = request(rollout="r2", retry_of="r1")
+    asked(table, "r2", retry_of="r1")
+    stored = table.load("r2")
+    known = seen(component("m0", endpoint="e0"), locks=table.locks(["e0"]))
+    decision = freeze(stored.record, wanted, known, NOW)
+    table.commit(stored, decision, NOW, 1)
+
+    assert table.locks(["e0"]) == {"e0": LockView("r2", 2)}
+
+
 def test_a_rollout_may_begin_with_a_plan_and_its_locks(table: RolloutTable) -> None:
     planned = frozen(table, "r1")
     assert planned.plan is not None

@@ -169,9 +169,10 @@ class FakeRolloutTable(Faulty):
             kept.open = False
 
     def _take(self, rollout: str, decision: Decision) -> None:
+        linked = decision.plan.request.retry_of if decision.plan is not None else ""
         for endpoint, fence in decision.locks:
             lock = self.held.get(endpoint)
-            if lock is not None and (lock.owner not in {"", rollout} or lock.fence != fence - 1):
+            if lock is not None and (lock.owner not in {"", rollout, linked} or lock.fence != fence - 1):
                 raise Conflict(endpoint)
         self.held |= {endpoint: LockView(rollout, fence) for endpoint, fence in decision.locks}
 

@@ -8,7 +8,7 @@ from pointsman.errors import Conflict, Poison, UserMistake
 from pointsman.rollout_ports import Life
 from pointsman.rollouts.record import HoldKind, Phase, State
 from tests.unit.loops.rollout_world import ALARM, World
-from tests.unit.rollouts.build import OTHER
+from tests.unit.rollouts.build import OLD, OTHER
 
 ANA = "arn:aws:iam::123456789012:user/ana"
 DOCUMENT: dict[str, Any] = {
@@ -243,6 +243,28 @@ def test_a_rollback_of_a_rollout_that_has_ended_is_a_new_one_that_is_linked() ->
         advance = world.loop.run("r1-back", 1)
     assert advance.phase == "ROLLED_BACK"
     assert world.models() == {"m1": "ranker-v1", "m2": "ranker-v1"}
+    assert {lock.owner for lock in world.table.held.values()} == {""}
+
+
+@pytest.mark.parametrize("verb", ["rollback", "retry"])
+def test_what_ended_incomplete_is_carried_on_by_one_that_is_linked_and_takes_its_locks(verb: str) -> None:
+    world = asked()
+    world.run(stop=lambda: world.phase is Phase.FINAL_BAKE)
+    world.fleet.change("m1", OTHER)
+    world.commands.receive(invoked("rollback"))
+    assert world.run() is Phase.ROLLBACK_INCOMPLETE
+    assert world.table.held["e1"].owner == "r1"
+    world.fleet.change("m1", OLD)
+    world.commands.receive(invoked(verb, new_rollout="r1-again"))
+    advance = world.loop.run("r1-again", 1)
+    for _ in range(400):
+        if advance.ended:
+            break
+        world.clock.advance(30)
+        world.react()
+        advance = world.loop.run("r1-again", 1)
+
+    assert advance.phase == ("ROLLED_BACK" if verb == "rollback" else "SUCCEEDED")
     assert {lock.owner for lock in world.table.held.values()} == {""}
 
 

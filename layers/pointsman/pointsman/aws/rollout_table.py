@@ -61,7 +61,7 @@ class DynamoRolloutTable:
             ("Put", {"Item": listed}),
             ("Put", {"Item": items.journal_item(record.rollout, line)}),
             *self._planned(decision),
-            *(_taken(record.rollout, endpoint, fence) for endpoint, fence in decision.locks),
+            *_taken(decision),
         ]
         self._table.together([*actions, *_notices(record.rollout, decision, MOST_ITEMS - len(actions))])
 
@@ -86,7 +86,7 @@ class DynamoRolloutTable:
             changed = decision.journal.components if decision.journal else ()
             actions += [("Put", {"Item": items.component_item(after.rollout, part)}) for part in changed]
         actions.append(("Put", {"Item": items.journal_item(after.rollout, _line(decision))}))
-        actions += [_taken(after.rollout, endpoint, fence) for endpoint, fence in decision.locks]
+        actions += _taken(decision)
         ours = self.locks(decision.unlocks)
         mine = [e for e in decision.unlocks if e in ours and ours[e].owner == after.rollout]
         actions += [_given_up(after.rollout, endpoint) for endpoint in mine]
@@ -308,13 +308,29 @@ def _wakers(decision: Decision) -> dict[str, Any]:
     return {"alarms": {"SS": sorted(alarms)}, "endpoints": {"SS": list(decision.plan.endpoints)}}
 
 
-def _taken(rollout: str, endpoint: str, fence: int) -> Action:
-    return "Put", {
-        "Item": {**items.lock_key(endpoint), "owner": text(rollout), "fence": number(fence), "schema": number(SCHEMA)},
-        "ConditionExpression": "attribute_not_exists(pk) OR (fence = :before AND #owner IN (:nobody, :me))",
-        "ExpressionAttributeNames": {"#owner": "owner"},
-        "ExpressionAttributeValues": {":before": number(fence - 1), ":nobody": text(""), ":me": text(rollout)},
-    }
+def _taken(decision: Decision) -> list[Action]:
+    """The locks; one that an ended rollout kept for a person goes to a rollout that is linked to it."""
+    rollout = decision.record.rollout
+    before = decision.plan.request.retry_of if decision.plan is not None else ""
+    owners = {":nobody": text(""), ":me": text(rollout), ":linked": text(before)}
+    return [
+        (
+            "Put",
+            {
+                "Item": {
+                    **items.lock_key(endpoint),
+                    "owner": text(rollout),
+                    "fence": number(fence),
+                    "schema": number(SCHEMA),
+                },
+                "ConditionExpression": "attribute_not_exists(pk) OR "
+                "(fence = :before AND #owner IN (:nobody, :me, :linked))",
+                "ExpressionAttributeNames": {"#owner": "owner"},
+                "ExpressionAttributeValues": {":before": number(fence - 1), **owners},
+            },
+        )
+        for endpoint, fence in decision.locks
+    ]
 
 
 def _given_up(rollout: str, endpoint: str) -> Action:

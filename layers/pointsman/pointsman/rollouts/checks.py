@@ -47,9 +47,10 @@ def check_targets(request: Request, resolved: Resolved, seen: Observations) -> I
         yield _refused(Check.TOO_MANY, "targets", text, "split it into several rollouts")
     for endpoint in sorted(endpoints):
         lock = seen.locks.get(endpoint)
-        if lock is not None and lock.owner not in {"", request.rollout}:
+        if lock is not None and lock.owner not in {"", request.rollout, request.retry_of}:
             text = f"rollout {lock.owner} is under way on it, and an alarm could not tell the two apart"
-            yield _refused(Check.LOCKED, f"endpoint {endpoint}", text, f"wait for {lock.owner} to end, or abort it")
+            cure = f"wait for {lock.owner} to end, or abort it; one that ended incomplete is rolled back once more"
+            yield _refused(Check.LOCKED, f"endpoint {endpoint}", text, cure)
 
 
 def check_component(view: ComponentView, request: Request, seen: Observations) -> Iterator[Finding]:

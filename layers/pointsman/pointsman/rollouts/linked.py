@@ -17,7 +17,7 @@ def retried_request(record: RolloutRecord, request: Request, rollout: str) -> Re
         raise CommandRefused("it has not ended", "`retry` it as it is")
     if not record.components:
         raise CommandRefused("it was refused before it began", "mend what it names, and start it under another name")
-    left = [c.name for c in record.components if c.state is not State.DONE_NEW]
+    left = [c.name for c in record.components if c.state not in {State.DONE_NEW, State.SKIPPED}]
     if not left:
         raise CommandRefused("it left nothing: every component has the new version", "there is nothing to do")
     targets = tuple(Target(component=name) for name in left)
