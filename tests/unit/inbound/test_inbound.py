@@ -266,13 +266,14 @@ READ = {
     "prioritize_queue": lambda e: [wake(m.body) for m in messages(e)],
     "relay_alarm": watched_event,
     "wake_due": lambda e: e,
-    "command_rollout": lambda e: parse_request(command(e).body),
+    "command_rollout": lambda e: parse_request(asked.body) if (asked := command(e)).body else asked,
     "advance_rollout": rollout_pass,
 }
 REFUSED = {
     "record_jobs.mixed-batch",
     "prioritize_queue.not-a-wake",
     "relay_alarm.not-an-alarm",
+    "command_rollout.nobody",
     "command_rollout.unknown-key",
     "advance_rollout.no-generation",
 }

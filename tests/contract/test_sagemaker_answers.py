@@ -1,26 +1,19 @@
-"""What only AWS can answer: shapes that the emulator never gives, pages, partial data, and refusals by code."""
+"""What only SageMaker and EC2 can answer: shapes that the emulator never gives, pages, and refusals by code."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-from pointsman.aws.gauges import CloudWatchGauges
 from pointsman.aws.instance_shapes import Ec2Shapes
-from pointsman.aws.permissions import IamPermissions
 from pointsman.aws.sagemaker import SageMakerFleet
 from pointsman.aws.sagemaker_specs import deployment, spec_of, specification, view_of
-from pointsman.aws.scaling import ApplicationAutoScaling
-from pointsman.errors import Gone, Misconfigured, Refused, Transient
-from pointsman.rollout_ports import AlarmQuery, ModelFacts
-from pointsman.rollouts.observations import AlarmState, Answer, Pool, Status, Suspension
-from pointsman.rollouts.request import INVOCATIONS
+from pointsman.errors import Misconfigured, Refused, Transient
+from pointsman.rollout_ports import ModelFacts
+from pointsman.rollouts.observations import Answer, Pool, Status
 from pointsman.rollouts.specs import Change, Compute
+from tests.contract.answers import T0, Client, at, refuses
 from tests.contract.rollout_worlds import act
 
-T0 = 1_800_000_000.0
 ONE = Compute(1.0, 8.0, 32768.0)
 FULL: dict[str, Any] = {
     "ModelName": "old",
@@ -40,26 +33,6 @@ FULL: dict[str, Any] = {
     },
     "SchedulingConfig": {"PlacementStrategy": "SPREAD"},
 }
-
-
-def at(moment: float) -> datetime:
-    return datetime.fromtimestamp(moment, UTC)
-
-
-def refuses(code: str, status: int = 400) -> Callable[..., Any]:
-    def operation(**_: Any) -> Any:
-        raise ClientError(
-            {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}, "x"
-        )
-
-    return operation
-
-
-class Client:
-    """A client whose operations are these functions."""
-
-    def __init__(self, **operations: Callable[..., Any]) -> None:
-        self.__dict__.update(operations)
 
 
 def described(**changes: Any) -> dict[str, Any]:
@@ -250,174 +223,3 @@ def test_names_come_page_after_page_and_only_those_that_begin_so() -> None:
 
     fleet = SageMakerFleet(Client(list_inference_components=listed), Client(), Ec2Shapes(None))
     assert fleet.components(prefix="llm-") == ("llm-a", "llm-b")
-
-
-def alarm(**changes: Any) -> dict[str, Any]:
-    return {
-        "AlarmName": "errors",
-        "StateValue": "OK",
-        "StateTransitionedTimestamp": at(T0 - 9_000),
-        "Namespace": "Search",
-        "MetricName": "Errors",
-        "Dimensions": [],
-        "Statistic": "Sum",
-        "Period": 60,
-        "EvaluationPeriods": 3,
-        "Threshold": 1.0,
-        **changes,
-    }
-
-
-def gauges(
-    told: dict[str, Any], data: Callable[..., Any], history: Callable[..., Any] | None = None
-) -> CloudWatchGauges:
-    return CloudWatchGauges(
-        Client(
-            describe_alarms=lambda **_: {"MetricAlarms": [told]},
-            get_metric_data=data,
-            describe_alarm_history=history or refuses("must not be asked"),
-        )
-    )
-
-
-def test_samples_are_those_of_the_alarm_s_own_metric_page_after_page() -> None:
-    def data(**request: Any) -> dict[str, Any]:
-        (query,) = request["MetricDataQueries"]
-        assert query["MetricStat"]["Stat"] == "Sum"
-        first = "NextToken" not in request
-        stamps = [at(T0), at(T0 + 60)] if first else [at(T0 + 120)]
-        result = {"Id": query["Id"], "Timestamps": stamps, "Values": [0.0] * len(stamps)}
-        status = "PartialData" if first else "Complete"
-        return {"MetricDataResults": [{**result, "StatusCode": status}], **({"NextToken": "t"} if first else {})}
-
-    view = gauges(alarm(), data).read([AlarmQuery("errors", T0 - 60)], T0 + 180)["errors"]
-    assert view.samples == (T0, T0 + 60, T0 + 120)
-    assert (view.problem, view.period, view.evaluation_periods, view.reaction) == ("", 60.0, 3, 180.0)
-
-
-def test_samples_that_are_there_in_part_only_are_a_problem() -> None:
-    def data(**request: Any) -> dict[str, Any]:
-        (query,) = request["MetricDataQueries"]
-        return {
-            "MetricDataResults": [{"Id": query["Id"], "Timestamps": [], "Values": [], "StatusCode": "InternalError"}]
-        }
-
-    assert "InternalError" in gauges(alarm(), data).read([AlarmQuery("errors", T0 - 60)], T0)["errors"].problem
-
-
-def test_what_cloudwatch_says_against_its_evaluation_is_a_problem() -> None:
-    view = gauges(alarm(EvaluationState="PARTIAL_DATA"), refuses("x")).read([AlarmQuery("errors")], T0)["errors"]
-
-    assert view.problem == "PARTIAL_DATA"
-
-
-def test_samples_are_counted_on_traffic_where_that_is_asked_for() -> None:
-    def data(**request: Any) -> dict[str, Any]:
-        results = []
-        for number, query in enumerate(request["MetricDataQueries"]):
-            metric = query["MetricStat"]["Metric"]
-            assert (metric["Namespace"], metric["MetricName"]) == ("AWS/SageMaker", "Invocations")
-            assert query["MetricStat"]["Stat"] == "Sum"
-            assert metric["Dimensions"] == [{"Name": "InferenceComponentName", "Value": ("a", "b")[number]}]
-            stamps = [at(T0), at(T0 + 60 * number), at(T0 + 120)]
-            values = [3.0, 4.0, 0.0]
-            results.append({"Id": query["Id"], "Timestamps": stamps, "Values": values, "StatusCode": "Complete"})
-        return {"MetricDataResults": results}
-
-    query = AlarmQuery("errors", T0 - 60, tuple(INVOCATIONS.of(name, "e") for name in ("a", "b")))
-    assert gauges(alarm(), data).read([query], T0 + 180)["errors"].samples == (T0, T0 + 60)
-
-
-def test_an_alarm_on_a_calculated_metric_is_sampled_by_its_own_formula() -> None:
-    metrics = [
-        {"Id": "rate", "Expression": "e / i", "ReturnData": True},
-        {"Id": "e", "MetricStat": {"Metric": {"MetricName": "E"}, "Period": 300, "Stat": "Sum"}, "ReturnData": False},
-    ]
-
-    def data(**request: Any) -> dict[str, Any]:
-        assert request["MetricDataQueries"] == metrics
-        return {
-            "MetricDataResults": [{"Id": "rate", "Timestamps": [at(T0)], "Values": [0.1], "StatusCode": "Complete"}]
-        }
-
-    told = {k: v for k, v in alarm(Metrics=metrics).items() if k not in ("MetricName", "Period", "Statistic")}
-    view = gauges(told, data).read([AlarmQuery("errors", T0 - 60)], T0 + 90)["errors"]
-    assert (view.samples, view.period) == ((T0,), 300.0)
-
-
-def test_a_change_of_an_alarm_s_settings_changes_their_hash_and_a_change_of_state_does_not() -> None:
-    def settings(**changes: Any) -> str:
-        return gauges(alarm(**changes), refuses("x")).read([AlarmQuery("errors")], T0)["errors"].settings
-
-    assert settings() == settings(StateValue="ALARM", StateTransitionedTimestamp=at(T0))
-    assert settings() != settings(Threshold=2.0)
-    assert settings() != settings(TreatMissingData="ignore")
-
-
-def test_a_composite_alarm_has_a_state_and_no_samples() -> None:
-    told = {"AlarmName": "all", "StateValue": "ALARM", "AlarmRule": "ALARM(a)", "StateTransitionedTimestamp": at(1.0)}
-    cloudwatch = Client(
-        describe_alarms=lambda **_: {"MetricAlarms": [], "CompositeAlarms": [told]}, get_metric_data=refuses("x")
-    )
-
-    view = CloudWatchGauges(cloudwatch).read([AlarmQuery("all", T0)], T0 + 60)["all"]
-    assert (view.state, view.samples) == (AlarmState.ALARM, ())
-
-
-def test_alarms_and_targets_are_asked_for_in_as_many_calls_as_they_need() -> None:
-    names = [f"c{number:03d}" for number in range(120)]
-    calls: list[int] = []
-
-    def targets(**request: Any) -> dict[str, Any]:
-        calls.append(len(request["ResourceIds"]))
-        return {
-            "ScalableTargets": [{"ResourceId": i, "MinCapacity": 1, "MaxCapacity": 2} for i in request["ResourceIds"]]
-        }
-
-    assert len(ApplicationAutoScaling(Client(describe_scalable_targets=targets)).describe(names)) == 120
-    assert calls == [50, 50, 20]
-    asked: list[int] = []
-
-    def described_alarms(**request: Any) -> dict[str, Any]:
-        asked.append(len(request["AlarmNames"]))
-        return {"MetricAlarms": [alarm(AlarmName=name) for name in request["AlarmNames"]]}
-
-    found = CloudWatchGauges(Client(describe_alarms=described_alarms)).read(map(AlarmQuery, names), T0)
-    assert (len(found), asked) == (120, [100, 20])
-
-
-def test_a_target_that_is_suspended_in_part_is_told_as_it_is() -> None:
-    state = {"DynamicScalingInSuspended": True, "DynamicScalingOutSuspended": False, "ScheduledScalingSuspended": True}
-    told = {"ResourceId": "inference-component/a", "MinCapacity": 1, "MaxCapacity": 2, "SuspendedState": state}
-    client = Client(describe_scalable_targets=lambda **_: {"ScalableTargets": [told]})
-
-    suspension = ApplicationAutoScaling(client).describe(["a"])["a"].suspension
-    assert suspension == Suspension(scale_in=True, scheduled=True)
-    assert not suspension.whole
-
-
-def test_a_role_that_may_read_all_alarms_but_one_may_not_read_them() -> None:
-    pages = iter(
-        [
-            {"EvaluationResults": [{"EvalDecision": "allowed"}], "IsTruncated": True, "Marker": "m"},
-            {"EvaluationResults": [{"EvalDecision": "implicitDeny"}], "IsTruncated": False},
-        ]
-    )
-    permissions = IamPermissions(Client(simulate_principal_policy=lambda **_: next(pages)), "us-east-1")
-
-    assert permissions.reads_alarms("arn:aws:iam::123456789012:role/r", ["a", "b"]) is Answer.NO
-
-
-@pytest.mark.parametrize("code", ["AccessDenied", "NoSuchEntity"])
-def test_what_we_may_not_ask_of_a_role_is_unknown(code: str) -> None:
-    permissions = IamPermissions(Client(simulate_principal_policy=refuses(code)), "us-east-1")
-
-    assert permissions.reads_alarms("arn:aws:iam::123456789012:role/r", ["a"]) is Answer.UNKNOWN
-    assert permissions.reads_alarms("no role", ["a"]) is Answer.UNKNOWN
-
-
-def test_a_target_that_is_no_longer_there_is_gone() -> None:
-    scaling = ApplicationAutoScaling(Client(register_scalable_target=refuses("ValidationException")))
-
-    with pytest.raises(Gone):
-        scaling.restore("a", Suspension())
