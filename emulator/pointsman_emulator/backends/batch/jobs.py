@@ -60,8 +60,7 @@ class ServiceJobs(QuotaShares):
         seconds = (request.get("timeoutConfig") or {}).get("attemptDurationSeconds")
         if seconds is not None and seconds < 1:
             raise ClientException("attemptDurationSeconds must be at least 1")
-        retry = request.get("retryStrategy") or {"attempts": 1}
-        rules = _rules(retry)
+        retry = _retry_strategy(request.get("retryStrategy") or {"attempts": 1})
         tags = tagged(request.get("tags"))
         work = work_of(payload, self.settings)
         job = self.model.submit(
@@ -75,11 +74,11 @@ class ServiceJobs(QuotaShares):
             instance_groups=work.types,
             failing_attempts=NEVER if work.fails else 0,
             max_attempts=retry["attempts"],
-            retry_rules=rules,
+            retry_rules=[RetryRule(rule["action"], rule["onStatusReason"]) for rule in retry.get("evaluateOnExit", ())],
             attempt_seconds=seconds,
             preemption_retries=budget,
             checkpoint_seconds=work.checkpoint_seconds,
-            request={**request, "tags": tags, "types": work.types},
+            request={**request, "retryStrategy": retry, "tags": tags, "types": work.types},
         )
         if token[0]:
             self.tokens.add(token)
@@ -143,13 +142,16 @@ class ServiceJobs(QuotaShares):
         return job
 
 
-def _rules(retry: dict[str, Any]) -> tuple[RetryRule, ...]:
+def _retry_strategy(retry: dict[str, Any]) -> dict[str, Any]:
+    """A strategy within its bounds; the samples spell actions in several ways, and descriptions in one."""
     within(retry["attempts"], 1, ATTEMPTS, "attempts")
     rules = retry.get("evaluateOnExit") or []
     if len(rules) > RULES:
         raise ClientException(f"evaluateOnExit can have at most {RULES} rules")
+    spelled = []
     for rule in rules:
-        one_of(str(rule.get("action", "")).upper(), ("RETRY", "EXIT"), "action of evaluateOnExit")
+        action = one_of(str(rule.get("action", "")).upper(), ("RETRY", "EXIT"), "action of evaluateOnExit")
         if not 1 <= len(rule.get("onStatusReason") or "") <= PATTERN:
             raise ClientException(f"onStatusReason must be 1 to {PATTERN} characters long")
-    return tuple(RetryRule(rule["action"], rule["onStatusReason"]) for rule in rules)
+        spelled.append({"action": action, "onStatusReason": rule["onStatusReason"]})
+    return {"attempts": retry["attempts"], **({"evaluateOnExit": spelled} if spelled else {})}
