@@ -12,7 +12,7 @@ from heapq import merge
 
 from pointsman_emulator.models.batch_environment import Environment
 from pointsman_emulator.models.batch_jobs import ServiceJob
-from pointsman_emulator.models.batch_shares import Share, loans, staying, within
+from pointsman_emulator.models.batch_shares import Loans, Share, staying, within
 from pointsman_emulator.models.batch_values import BatchSettings
 
 PREFIX = "PREEMPTION_IN_PROGRESS: "
@@ -37,87 +37,90 @@ def victim_key(job: ServiceJob, settings: BatchSettings, draw: float) -> tuple[f
 
 
 class Preemption:
-    """The choice of victims at one moment; jobs that are being preempted already count as gone.
+    """The choice of victims for one job, at one moment; jobs that are being preempted already count as gone.
 
     `free` is what the environment will have left of each unit once they are.
     """
 
     def __init__(
-        self, shares: Iterable[Share], environment: Environment, free: Mapping[str, int], settings: BatchSettings
+        self,
+        owner: Share,
+        job: ServiceJob,
+        shares: Iterable[Share],
+        environment: Environment,
+        free: Mapping[str, int],
+        settings: BatchSettings,
     ) -> None:
+        self._owner = owner
+        self._job = job
         self._shares = list(shares)
         self._environment = environment
-        self._free = free
+        self._free = dict(free)
         self._settings = settings
+        self._released: dict[Share, dict[str, int]] = {}
 
-    def reclaim(
-        self, owner: Share, needs: Mapping[str, int], released: Mapping[str, int] | None = None
-    ) -> list[ServiceJob] | None:
-        """Jobs of other shares above their limits that make room for one within its owner's; None: they do not.
-
-        `released` is what other victims give back.
-        """
-        short = {}
-        for unit, instances in needs.items():
-            lacking = instances - self._free.get(unit, 0) - (released or {}).get(unit, 0)
-            if lacking > 0:
-                short[unit] = lacking
-        if not short:
+    def reclaim(self) -> list[ServiceJob] | None:
+        """Jobs of other shares above their limits that make room for one within its owner's; None: they do not."""
+        before = {share: dict(released) for share, released in self._released.items()}, dict(self._free)
+        if self._fits():
             return []
-        over: dict[Share, dict[str, int]] = {}
-        for share in self._shares:
-            if share is owner:
-                continue
-            above = {unit: staying(share, unit) - share.value.limits.get(unit, 0) for unit in short}
-            if any(excess > 0 for excess in above.values()):
-                over[share] = above
         picked: list[ServiceJob] = []
-        for _, _, job, share in merge(*(_candidates(share, place) for place, share in enumerate(over))):
-            above = over[share]
-            if not any(short.get(unit, 0) > 0 and above.get(unit, 0) > 0 for unit in job.needs):
+        lenders = [share for share in self._shares if share is not self._owner and self._above(share)]
+        for _, _, victim, share in merge(*(_candidates(share, place) for place, share in enumerate(lenders))):
+            above = self._above(share)
+            if not any(unit in above for unit in victim.needs):
                 continue
-            if self._settings.reclaim == "whole" and any(job.needs[unit] > above.get(unit, 0) for unit in job.needs):
-                continue
-            picked.append(job)
-            for unit, instances in job.needs.items():
-                above[unit] = above.get(unit, 0) - instances
-                short[unit] = short.get(unit, 0) - instances
-            if all(lacking <= 0 for lacking in short.values()):
-                return picked
-        return None
-
-    def outrank(self, share: Share, job: ServiceJob, victims: Iterable[ServiceJob]) -> list[ServiceJob] | None:
-        """Jobs of its own share, in the order of `victims`, that make room for a job; None: they do not.
-
-        What its share's own limits allow, and the environment still lacks, is reclaimed from shares above theirs.
-        """
-        settings = self._settings
-        released: dict[str, int] = {}
-        picked: list[ServiceJob] = []
-
-        def used(one: Share, unit: str) -> int:
-            return staying(one, unit) - (released.get(unit, 0) if one is share else 0)
-
-        for victim in victims:
-            if not any(unit in victim.needs for unit in job.needs):
+            if self._settings.reclaim == "whole" and any(
+                victim.needs[unit] > above.get(unit, 0) for unit in victim.needs
+            ):
                 continue
             picked.append(victim)
-            for unit, instances in victim.needs.items():
-                released[unit] = released.get(unit, 0) + instances
-            if within(share, job.needs, used):
-                reclaimed = self.reclaim(share, job.needs, released)
-                if reclaimed is not None:
-                    return picked + reclaimed
-            elif self._has_room(job, released):
-                after = loans(self._shares, self._environment, used, settings)
-                if after.allow(share, job.needs, used, settings):
-                    return picked
+            self._release(share, victim)
+            if self._fits():
+                return picked
+        self._released, self._free = before
         return None
 
-    def _has_room(self, job: ServiceJob, released: Mapping[str, int]) -> bool:
-        return all(
-            instances <= self._free.get(unit, 0) + released.get(unit, 0) for unit, instances in job.needs.items()
-        )
+    def outrank(self, victims: Iterable[ServiceJob]) -> list[ServiceJob] | None:
+        """Jobs of its own share, in the order of `victims`, that make room for a job; None: they do not.
+
+        What its share's own limits allow, and lenders have not got back yet, is reclaimed from shares above theirs.
+        """
+        picked: list[ServiceJob] = []
+        for victim in victims:
+            if not any(unit in victim.needs for unit in self._job.needs):
+                continue
+            picked.append(victim)
+            self._release(self._owner, victim)
+            if self._fits():
+                return picked
+            usage = {unit: self._used(self._owner, unit) for unit in self._job.needs}
+            reclaimed = self.reclaim() if within(self._owner, self._job.needs, usage) else None
+            if reclaimed is not None:
+                return picked + reclaimed
+        return None
+
+    def _used(self, share: Share, unit: str) -> int:
+        return staying(share, unit) - self._released.get(share, {}).get(unit, 0)
+
+    def _above(self, share: Share) -> dict[str, int]:
+        limits = share.value.limits
+        above = {unit: self._used(share, unit) - limits.get(unit, 0) for unit in self._job.needs}
+        return {unit: instances for unit, instances in above.items() if instances > 0}
+
+    def _release(self, share: Share, victim: ServiceJob) -> None:
+        released = self._released.setdefault(share, {})
+        for unit, instances in victim.needs.items():
+            released[unit] = released.get(unit, 0) + instances
+            self._free[unit] = self._free.get(unit, 0) + instances
+
+    def _fits(self) -> bool:
+        needs = self._job.needs
+        if any(instances > self._free.get(unit, 0) for unit, instances in needs.items()):
+            return False
+        usage = {unit: self._used(self._owner, unit) for unit in needs}
+        standing = Loans(self._shares, self._environment, self._used, self._settings)
+        return standing.allow(self._owner, needs, usage)
 
 
 def _candidates(share: Share, place: int) -> Iterable[_Candidate]:

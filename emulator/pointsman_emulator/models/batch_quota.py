@@ -18,9 +18,8 @@ from pointsman_emulator.models.batch_shares import (
     Share,
     borrow_limit,
     holding,
-    loans,
+    lendable_to,
     staying,
-    unassigned,
     within,
 )
 from pointsman_emulator.models.batch_values import RUNNABLE, BatchRefusedError, BatchSettings, FrontJob
@@ -50,7 +49,6 @@ class QuotaQueue(JobQueue):
         self._luck = luck
         self._shares: dict[str, Share] = {}
         self._turn = 0
-        self._claims = 0
         self._claiming: list[Share] = []
         self._loans: Loans | None = None
         self._now = now
@@ -133,7 +131,7 @@ class QuotaQueue(JobQueue):
         """A job took its instances, and can be preempted from now on."""
         share = self._share_of(job)
         job.borrowed = sum(
-            max(0, holding(share, unit) + instances - max(share.value.limits.get(unit, 0), holding(share, unit)))
+            max(0, min(instances, share.usage.get(unit, 0) + instances - share.value.limits.get(unit, 0)))
             for unit, instances in job.needs.items()
         )
         super().occupy(job, now)
@@ -173,23 +171,28 @@ class QuotaQueue(JobQueue):
         """The next job that lies within its share's own limits and finds room; then the first of the borrowers."""
         self._now = now
         waiting = [share for share in self._visit() if len(share.line)]
-        self._claiming = [share for share in waiting if share.claim is not None and self._claims_still(share)]
-        if any(self.environment.free(unit) > 0 for unit in self.environment.limits):
-            for share in waiting:
-                job = share.line.candidate(self._fits_within)
-                if job is not None:
-                    return self._take(share, job)
-            borrower = self._first_borrower(waiting)
-            if borrower is not None:
-                return self._take(self._share_of(borrower), borrower)
-        self.heads = [job for share in waiting if (job := share.line.head()) is not None]
-        return None
+        while True:
+            self._loans = None
+            self._claiming = [share for share in self._shares.values() if self._claims(share)]
+            job = self._find(waiting)
+            if job is not None or not self._drop_claims():
+                break
+        if job is None:
+            self.heads = [head for share in waiting if (head := share.line.head()) is not None]
+        else:
+            self._take(self._share_of(job), job)
+        return job
 
-    def _first_borrower(self, waiting: list[Share]) -> ServiceJob | None:
-        self._loans = None
+    def _find(self, waiting: list[Share]) -> ServiceJob | None:
+        if all(self.environment.free(unit) <= 0 for unit in self.environment.limits):
+            return None
+        for share in waiting:
+            job = share.line.candidate(self._fits_within)
+            if job is not None:
+                return job
         found: tuple[tuple[float, ...], ServiceJob] | None = None
         for place, share in enumerate(waiting):
-            job = share.line.candidate(self._fits_borrowed) if share.value.borrows else None
+            job = share.line.candidate(self._fits) if share.value.borrows else None
             if job is not None:
                 key = self._idle_key(share, job, place)
                 if found is None or key < found[0]:
@@ -198,15 +201,23 @@ class QuotaQueue(JobQueue):
 
     def _fits_within(self, job: ServiceJob) -> bool:
         share = self._share_of(job)
-        return within(share, job.needs, holding) and self._fits(share, job)
+        return within(share, job.needs, share.usage) and self._fits(job)
 
-    def _fits_borrowed(self, job: ServiceJob) -> bool:
-        share = self._share_of(job)
-        if not self._fits(share, job):
+    def _fits(self, job: ServiceJob) -> bool:
+        """Whether a job finds room, and what is lent allows it, beside the jobs for which others are preempted."""
+        if job.not_before > self._now:
             return False
+        share = self._share_of(job)
+        for unit, instances in job.needs.items():
+            free = self.environment.free(unit)
+            for other in self._claiming:
+                if other is not share and other.claim is not None:
+                    free -= other.claim.needs.get(unit, 0)
+            if instances > free:
+                return False
         if self._loans is None:
-            self._loans = loans(self._shares.values(), self.environment, holding, self.settings)
-        return self._loans.allow(share, job.needs, holding, self.settings)
+            self._loans = Loans(self._shares.values(), self.environment, holding, self.settings)
+        return self._loans.allow(share, job.needs, share.usage)
 
     def _visit(self) -> list[Share]:
         shares = list(self._shares.values())
@@ -224,44 +235,36 @@ class QuotaQueue(JobQueue):
             return (claims, place)
         return (claims, job.created_at, job.order)
 
-    def _take(self, share: Share, job: ServiceJob) -> ServiceJob:
+    def _take(self, share: Share, job: ServiceJob) -> None:
         if self.settings.share_visit == "rotating":
             self._turn = (list(self._shares).index(share.name) + 1) % len(self._shares)
         if share.claim is job:
             share.claim = None
-        return job
 
-    def _claims_still(self, share: Share) -> bool:
-        job = share.claim
-        if job is None:
-            return False
-        if job.status == RUNNABLE and share.line.head() is job and any(self.environment.stopping.values()):
-            return True
-        share.claim = None
-        return False
+    # Claims: the heads for which others are being preempted
 
-    def _fits(self, share: Share, job: ServiceJob) -> bool:
-        """Whether there is room for a job, beside those for which others are being preempted already."""
-        if job.not_before > self._now:
+    def _claims(self, share: Share) -> bool:
+        if share.claim is None:
             return False
-        for unit, instances in job.needs.items():
-            free = self.environment.free(unit)
-            for other in self._claiming:
-                earlier = share.claim is None or other.claim_number < share.claim_number
-                if other is not share and earlier and other.claim is not None:
-                    free -= other.claim.needs.get(unit, 0)
-            if instances > free:
-                return False
-        return True
+        if share.claim.status != RUNNABLE or share.line.head() is not share.claim:
+            share.claim = None
+        return share.claim is not None
+
+    def _drop_claims(self) -> bool:
+        """Let go of the claims whose victims have stopped, and which still do not fit."""
+        dropped = False
+        for share in self._claiming:
+            awaited = [victim for victim in share.victims if victim.preempting is not None]
+            if not awaited and (share.victims or not any(self.environment.stopping.values())):
+                share.claim, dropped = None, True
+        return dropped
 
     # Who is preempted
 
     def evict(self, now: float) -> list[Eviction]:
         """The jobs to preempt for the heads that wait. They hold their instances until their attempts have stopped."""
         evictions: list[Eviction] = []
-        if not self.in_use:
-            return evictions
-        for head in self.heads:
+        for head in self.heads if self.in_use else ():
             share = self._share_of(head)
             waits = head.status == RUNNABLE and head.not_before <= now
             if share.claim is head or not waits or head.stuck in {TOO_LARGE, OVER_QUOTA}:
@@ -269,8 +272,7 @@ class QuotaQueue(JobQueue):
             victims, cause = self._victims(share, head)
             if victims is None:
                 continue
-            self._claims += 1
-            share.claim, share.claim_number = head, self._claims
+            share.claim, share.victims = head, victims
             for victim in victims:
                 self._spare(victim)
                 self._stop(self._share_of(victim), victim, 1)
@@ -278,22 +280,21 @@ class QuotaQueue(JobQueue):
         return evictions
 
     def _victims(self, share: Share, head: ServiceJob) -> tuple[list[ServiceJob] | None, str]:
-        own = within(share, head.needs, staying)
+        own = within(share, head.needs, {unit: staying(share, unit) for unit in head.needs})
         outranks = share.value.in_share_preemption and self._outranks_any(share, head)
         if not own and not outranks:
             return None, ""
         free = {unit: self.environment.free(unit) + self.environment.stopping.get(unit, 0) for unit in head.needs}
         for other in self._shares.values():
-            if other.claim is not None and other is not share:
+            if other.claim is not None:
                 for unit in head.needs:
                     free[unit] -= other.claim.needs.get(unit, 0)
-        choice = Preemption(self._shares.values(), self.environment, free, self.settings)
-        victims = choice.reclaim(share, head.needs) if own else None
+        choice = Preemption(share, head, self._shares.values(), self.environment, free, self.settings)
+        victims = choice.reclaim() if own else None
         if victims is not None or not outranks:
             return victims, f"Capacity that was lent is reclaimed by quota share {share.name}"
         lower = (job for _, job in share.evictable if self._outranks(head, job))
-        victims = choice.outrank(share, head, lower)
-        return victims, f"A job of higher priority in quota share {share.name} needs the capacity"
+        return choice.outrank(lower), f"A job of higher priority in quota share {share.name} needs the capacity"
 
     def _outranks_any(self, share: Share, head: ServiceJob) -> bool:
         if not share.priorities:
@@ -326,16 +327,10 @@ class QuotaQueue(JobQueue):
                 return Stuck(OVER_QUOTA, "The job requires more than its quota share's limit.")
             if above > borrow_limit(share.value, unit, self.settings):
                 return Stuck(OVER_QUOTA, "The job requires more than its quota share's limit and borrow limit.")
-            if above > self._lendable_to(share, unit):
+            all_idle = self.settings.unassigned_capacity == "lendable"
+            if above > lendable_to(share, self._shares.values(), self.environment, unit, all_idle=all_idle):
                 return Stuck(OVER_QUOTA, "The job requires more than its quota share's limit and all that others lend.")
         return None
-
-    def _lendable_to(self, borrower: Share, unit: str) -> int:
-        others = [share for share in self._shares.values() if share is not borrower and share.value.lends]
-        lent = sum(share.value.limits.get(unit, 0) for share in others)
-        if self.settings.unassigned_capacity == "lendable":
-            lent += unassigned(self._shares.values(), self.environment).get(unit, 0)
-        return lent
 
     def order(self, now: float) -> Iterator[ServiceJob]:
         """The waiting jobs: by the part of its limits that a share uses, then by priority (API:FrontOfQueueDetail)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from math import ceil, floor
 
 from pointsman_emulator.models.batch_environment import Environment
@@ -31,8 +30,8 @@ class Share:
         self.priorities: list[int] = []
         """Their priorities, sorted."""
         self.claim: ServiceJob | None = None
-        """The head for which jobs are being preempted."""
-        self.claim_number = 0
+        """The head for which `victims` are being preempted, or which waits for what others' victims leave over."""
+        self.victims: list[ServiceJob] = []
         self.head: ServiceJob | None = None
         """The job that was its first when that was last seen to change, at `head_since`."""
         self.head_since = 0.0
@@ -44,79 +43,67 @@ class Share:
 
 
 def holding(share: Share, unit: str) -> int:
-    """What a share's jobs hold now."""
-    return share.usage.get(unit, 0)
+    """What a share's jobs hold now, and what the job for which others are being preempted will."""
+    return share.usage.get(unit, 0) + (share.claim.needs.get(unit, 0) if share.claim else 0)
 
 
 def staying(share: Share, unit: str) -> int:
-    """What they hold, less what is being preempted."""
-    return share.usage.get(unit, 0) - share.stopping.get(unit, 0)
+    """The same, when the jobs that are being preempted have stopped."""
+    return holding(share, unit) - share.stopping.get(unit, 0)
 
 
-def within(share: Share, needs: Mapping[str, int], used: Used) -> bool:
-    """Whether a job would still lie within its share's own limits."""
+def within(share: Share, needs: Mapping[str, int], usage: Mapping[str, int]) -> bool:
+    """Whether a job lies within its share's own limits beside this usage."""
     limits = share.value.limits
     for unit, instances in needs.items():  # noqa: SIM110 - a generator here costs the model a tenth of its speed
-        if used(share, unit) + instances > limits.get(unit, 0):
+        if usage.get(unit, 0) + instances > limits.get(unit, 0):
             return False
     return True
 
 
-@dataclass(slots=True)
 class Loans:
-    """What all shares of a queue together could lend of each unit, and what they use above their limits."""
+    """What shares lend: of each unit, what lenders leave idle, and what others use above their limits."""
 
-    lendable: dict[str, int]
-    excess: dict[str, int]
+    def __init__(self, shares: Iterable[Share], environment: Environment, used: Used, settings: BatchSettings) -> None:
+        self._used = used
+        self._settings = settings
+        self._lent: dict[str, int] = {}
+        self._idle: dict[str, int] = {}
+        nobodys = dict(environment.limits)
+        for share in shares:
+            lends = share.value.lends
+            for unit, limit in share.value.limits.items():
+                nobodys[unit] = nobodys.get(unit, 0) - limit
+                idle = limit - used(share, unit)
+                if idle < 0:
+                    self._lent[unit] = self._lent.get(unit, 0) - idle
+                elif lends:
+                    self._idle[unit] = self._idle.get(unit, 0) + idle
+        self._nobodys = {unit: left for unit, left in nobodys.items() if left > 0}
 
-    def allow(self, share: Share, needs: Mapping[str, int], used: Used, settings: BatchSettings) -> bool:
-        """Whether a job may go beyond its share's limits.
+    def allow(self, share: Share, needs: Mapping[str, int], usage: Mapping[str, int]) -> bool:
+        """Whether a job may start beside what its share uses.
 
-        It may if the share borrows, within its borrow limit, and if the lenders leave idle what all would then borrow.
-        Of two shares of 4 that lend and borrow at 200 %, one may reach 8, not 12.
+        Above its own limits a share must borrow, within its borrow limit; and the lenders' idle instances must cover
+        what all shares then use above theirs, so a lender that takes its own back needs them returned first. Of two
+        shares of 4 that lend and borrow at 200 %, one may reach 8, not 12.
         """
-        if not share.value.borrows:
-            return False
+        value = share.value
         for unit, instances in needs.items():
-            limit = share.value.limits.get(unit, 0)
-            in_use = used(share, unit)
-            above = in_use + instances - limit
-            if above <= 0:
-                continue
-            if above > borrow_limit(share.value, unit, settings):
-                return False
-            others_lend = self.lendable.get(unit, 0) - max(0, limit - in_use)
-            others_borrow = self.excess.get(unit, 0) - max(0, in_use - limit)
-            if others_borrow + above > others_lend:
+            limit = value.limits.get(unit, 0)
+            counted, after = self._used(share, unit), usage.get(unit, 0) + instances
+            lent = self._lent.get(unit, 0) - max(0, counted - limit)
+            idle = self._idle.get(unit, 0) - (max(0, limit - counted) if value.lends else 0)
+            if after > limit:
+                if not value.borrows or after - limit > borrow_limit(value, unit, self._settings):
+                    return False
+                if self._settings.unassigned_capacity == "lendable":
+                    idle += self._nobodys.get(unit, 0)
+                if lent + after - limit > idle:
+                    return False
+            elif value.lends and lent > idle + limit - after + self._nobodys.get(unit, 0):
                 return False
         return True
-
-
-def loans(shares: Iterable[Share], environment: Environment, used: Used, settings: BatchSettings) -> Loans:
-    """The state of borrowing in a queue."""
-    lendable: dict[str, int] = {}
-    excess: dict[str, int] = {}
-    if settings.unassigned_capacity == "lendable":
-        lendable.update(unassigned(shares, environment))
-    for share in shares:
-        lends = share.value.lends
-        for unit, limit in share.value.limits.items():
-            idle = limit - used(share, unit)
-            if idle < 0:
-                excess[unit] = excess.get(unit, 0) - idle
-            elif lends:
-                lendable[unit] = lendable.get(unit, 0) + idle
-    return Loans(lendable, excess)
-
-
-def unassigned(shares: Iterable[Share], environment: Environment) -> dict[str, int]:
-    """What an environment has beyond the limits of all its shares."""
-    left = dict(environment.limits)
-    for share in shares:
-        for unit, limit in share.value.limits.items():
-            if unit in left:
-                left[unit] = max(0, left[unit] - limit)
-    return left
 
 
 def borrow_limit(value: QuotaShare, unit: str, settings: BatchSettings) -> float:
@@ -130,3 +117,16 @@ def borrow_limit(value: QuotaShare, unit: str, settings: BatchSettings) -> float
         return float("inf")
     amount = value.limits.get(unit, 0) * value.borrow_limit / 100
     return ceil(amount) if settings.borrow_rounding == "up" else floor(amount)
+
+
+def lendable_to(
+    borrower: Share, shares: Iterable[Share], environment: Environment, unit: str, *, all_idle: bool
+) -> int:
+    """What a share could borrow of a unit at most, if nothing were in use; `all_idle`: also what no share owns."""
+    lent, owned = 0, 0
+    for share in shares:
+        limit = share.value.limits.get(unit, 0)
+        owned += limit
+        if share is not borrower and share.value.lends:
+            lent += limit
+    return lent + (max(0, environment.limits.get(unit, 0) - owned) if all_idle else 0)
