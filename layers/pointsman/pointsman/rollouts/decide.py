@@ -138,6 +138,7 @@ def _frozen(draft: Draft) -> None:
 
 def _final_bake(draft: Draft) -> None:
     length = draft.plan.request.final_bake
+    draft.release(HoldKind.FREEZE)  # nothing begins any more
     if draft.record.step is Step.BAKING:
         if (length == 0 and draft.record.hold(HoldKind.OPERATOR) is None) or baked(draft, length):
             pass_gate(draft)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pointsman.rollouts.decision import Act, Decision, entry
 from pointsman.rollouts.gate import Judgement, Watch, Window, judge
-from pointsman.rollouts.observations import Observations
+from pointsman.rollouts.observations import AlarmView, Observations
 from pointsman.rollouts.plan import Member, Plan
 from pointsman.rollouts.reasons import Notice, Reason, Said
 from pointsman.rollouts.record import (
@@ -139,8 +139,17 @@ class Draft:
         if self._judged is None:
             since = self.record.window_from
             window = Window(float("inf") if since is None else since, self.record.settled_at, self.seen.began)
-            self._judged = judge(self.watches(), self.seen.alarms, window)
+            self._judged = judge(self.watches(), self._alarms(), window)
         return self._judged
+
+    def _alarms(self) -> dict[str, AlarmView]:
+        """The alarms as seen; what one did while it was waived counts no more than then."""
+        alarms = dict(self.seen.alarms)
+        for waiver in self.plan.request.waived:
+            if waiver.alarm in alarms:
+                view = alarms[waiver.alarm]
+                alarms[waiver.alarm] = replace(view, entered=tuple(at for at in view.entered if at >= waiver.until))
+        return alarms
 
     def watches(self) -> tuple[Watch, ...]:
         """The alarms that count now."""

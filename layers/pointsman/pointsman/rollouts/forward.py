@@ -184,9 +184,12 @@ def _sized(draft: Draft, member: Member) -> Member:
 def _update(draft: Draft, wave: list[ComponentRecord]) -> None:
     if any(hold.kind is not HoldKind.CAPACITY and hold.owner != _WATCHDOG for hold in draft.record.holds):
         return
-    _bark(draft, [c.name for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None])
-    if draft.seen.kill_switch is not AlarmState.OK:
-        return
+    if draft.seen.kill_switch is AlarmState.OK:
+        _begin(draft, wave)
+    _bark(draft, [draft.record.component(c.name) for c in wave])
+
+
+def _begin(draft: Draft, wave: list[ComponentRecord]) -> None:
     waits: list[str | None] = []
     for component in wave:
         if component.state is State.PENDING:  # planned again after an adoption
@@ -199,8 +202,9 @@ def _update(draft: Draft, wave: list[ComponentRecord]) -> None:
         draft.release(HoldKind.CAPACITY)
 
 
-def _bark(draft: Draft, waiting: list[str]) -> None:
+def _bark(draft: Draft, wave: list[ComponentRecord]) -> None:
     """Show a person what has waited long for its turn though nothing is in flight; it goes on by itself when it can."""
+    waiting = [c.name for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
     silent = draft.now > draft.progressed_at() + PATIENCE and not draft.outstanding()
     held = draft.record.hold(HoldKind.STUCK)
     if waiting and silent and draft.record.hold(HoldKind.CAPACITY) is None:

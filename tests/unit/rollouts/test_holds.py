@@ -1,0 +1,71 @@
+"""What holds a rollout and for how long, and what it does when that is over."""
+
+from pointsman.rollouts.commands import pause, resume
+from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.reasons import Reason
+from pointsman.rollouts.record import HoldKind, Phase, Step
+from pointsman.rollouts.request import AlarmWaiver, Freeze
+from tests.unit.rollouts.build import NOW
+from tests.unit.rollouts.drive import reasons, until, world
+
+# ----------------------------------------------------------------------------------------------- alarms that are waived
+
+
+def test_what_an_alarm_did_while_it_was_waived_does_not_count_after() -> None:
+    made = world(waived=(AlarmWaiver("fleet-errors", "being mended", "maria", NOW + 600),))
+    until(made, Phase.RUNNING, Step.BAKING)
+    assert made.truth.now < NOW + 500
+    made.truth.alarmed, made.truth.alarm_until = [made.truth.now], made.truth.now + 30
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_an_alarm_that_still_fires_when_its_waiver_ends_counts() -> None:
+    made = world(waived=(AlarmWaiver("fleet-errors", "being mended", "maria", NOW + 600),))
+    made.truth.alarmed, made.truth.alarm_until = [NOW], NOW + 5000
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert made.record.started_at + 600 <= next(
+        line.at for line in made.journal if line.said and line.said[0].reason is Reason.ALARM
+    )
+
+
+# -------------------------------------------------------------------------------------------- holds that outlive a wave
+
+
+def test_a_freeze_is_none_of_the_final_bake() -> None:
+    made = world(final_bake=3000.0, freezes=(Freeze(NOW + 1500, NOW + 1e6),), waves=())
+    until(made, Phase.RUNNING, Step.BAKING)
+    made.truth.advance(1500 + NOW - made.truth.now)
+    until(made, Phase.FINAL_BAKE)
+    made.run(until=200.0)
+    assert made.record.hold(HoldKind.FREEZE) is None
+    assert made.run().phase is Phase.SUCCEEDED
+
+
+def test_after_a_long_pause_nobody_is_called_for_what_begins_at_once() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING)
+    made.command(pause)
+    made.run(until=8000.0)
+    made.command(resume)
+    until(made, Phase.RUNNING, Step.BAKING)
+    assert not [key for key in made.notices if "hold/stuck" in key]
+
+
+def test_what_cannot_begin_after_a_pause_is_shown() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING)
+    made.command(pause)
+    made.run(until=8000.0)
+    made.truth.parts["m1"].busy_until = made.truth.now + 20_000
+    made.command(resume)
+    made.run(until=4000.0)
+    assert made.record.hold(HoldKind.STUCK) is not None
+
+
+def test_a_kill_switch_that_is_not_ok_is_shown() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING)
+    made.truth.switch = AlarmState.INSUFFICIENT_DATA
+    made.run(until=4000.0)
+    assert made.record.hold(HoldKind.STUCK) is not None
+    assert Reason.SENT not in reasons(made)
