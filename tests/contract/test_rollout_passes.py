@@ -152,6 +152,30 @@ def test_a_version_is_turned_back_though(account: Account) -> None:
     whole(account)
 
 
+@pytest.mark.parametrize(
+    "account", [pytest.param(InferenceSettings(launch_failures=1.0), id="no instance is to be had")], indirect=True
+)
+def test_a_component_that_never_came_to_life_is_refused_with_its_reason(account: Account) -> None:
+    assert account.roll("new") is Phase.REJECTED
+    assert "component llm: it is Failed (" in account.record.cause
+    assert "InsufficientInstanceCapacity" in account.record.cause
+    assert "delete it and create it anew" in account.record.cause
+    whole(account)
+
+
+@pytest.mark.parametrize("patience", [0.0, 3000.0])
+def test_a_roll_for_which_no_instance_is_to_be_had_is_taken_back_and_says_so(account: Account, patience: float) -> None:
+    model = account.emulator.inference_model
+    model.settings = replace(model.settings, launch_failures=1.0, shortage_patience=patience)
+
+    assert account.roll("new") is Phase.ROLLED_BACK
+    assert ("InsufficientInstanceCapacity" in account.record.cause) is (patience == 0)
+    assert "SageMaker took the update and went back to the old version" in account.record.cause
+    view = account.ports.fleet.component("llm")
+    assert (view.spec.model, view.desired, view.current) == ("old", 3, 3)
+    whole(account)
+
+
 SURGE = InferenceSettings(rollback_room="surge", shortage_patience=0.0)
 
 

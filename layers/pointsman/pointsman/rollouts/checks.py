@@ -67,7 +67,8 @@ def check_component(view: ComponentView, request: Request, seen: Observations) -
         )
         return
     if view.status is not Status.IN_SERVICE:
-        text = f"it is {view.status.value}, so it would refuse an update"
+        why = f" ({view.failure})" if view.status is Status.FAILED and view.failure else ""
+        text = f"it is {view.status.value}{why}, so it would refuse an update"
         cure = "delete it and create it anew" if view.status is Status.FAILED else "wait until it is InService"
         yield _refused(Check.BUSY, place, text, cure)
     if view.endpoint not in seen.endpoints:
