@@ -16,9 +16,12 @@ def next_steps(record: RolloutRecord) -> tuple[str, ...]:
 def _steps(record: RolloutRecord) -> Iterator[str]:
     name = record.rollout
     if record.phase is Phase.ROLLBACK_INCOMPLETE:
-        yield f"{VERB} rollback {name}"
-    elif record.phase in {Phase.STOPPED, Phase.ROLLED_BACK}:
+        yield f"{VERB} rollback {name}, when what is said of {', '.join(record.needs_human)} is seen to"
+    elif record.phase is Phase.ROLLED_BACK:
+        yield f"{VERB} retry {name}, when its cause is gone"
+    elif record.phase is Phase.STOPPED:
         yield f"{VERB} retry {name}"
+        yield f"{VERB} rollback {name}"
     elif record.phase is Phase.REJECTED:
         yield f"{VERB} start FILE, with what it names mended, and another name"
     for hold in record.holds:

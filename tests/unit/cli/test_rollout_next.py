@@ -1,0 +1,40 @@
+"""What `rollout show` proposes: the commands that end a hold, or that follow an end."""
+
+import pytest
+
+from pointsman.rollouts.record import ComponentRecord, Hold, HoldKind, Phase, RolloutRecord, State
+from pointsman_cli.rollout_next import next_steps
+
+DRIFTED = (ComponentRecord("m1", State.DRIFTED), ComponentRecord("m2", State.DONE_NEW))
+LOST = (ComponentRecord("m1", State.NEEDS_HUMAN),)
+
+CASES = [
+    ("one that goes on by itself", Phase.RUNNING, None, (), ()),
+    ("paused", Phase.RUNNING, HoldKind.OPERATOR, (), ("resume r1",)),
+    ("an approval is wanted", Phase.RUNNING, HoldKind.APPROVAL, (), ("approve r1 1",)),
+    ("too little traffic", Phase.RUNNING, HoldKind.NO_TRAFFIC, (), ("waive r1 no_traffic --reason TEXT",)),
+    ("an alarm that cannot tell", Phase.RUNNING, HoldKind.INCONCLUSIVE, (), ("waive r1 inconclusive --reason TEXT",)),
+    ("someone changed a component", Phase.RUNNING, HoldKind.DRIFT, DRIFTED, ("adopt r1 m1 --reason TEXT",)),
+    ("stuck", Phase.RUNNING, HoldKind.STUCK, (), ("retry r1", "rollback r1")),
+    ("no room yet", Phase.RUNNING, HoldKind.CAPACITY, (), ()),
+    ("a freeze", Phase.RUNNING, HoldKind.FREEZE, (), ()),
+    ("a way back that needs a person", Phase.ROLLING_BACK, None, LOST, ("retry r1",)),
+    ("succeeded", Phase.SUCCEEDED, None, (), ()),
+    ("refused", Phase.REJECTED, None, (), ("start FILE, with what it names mended, and another name",)),
+    ("stopped", Phase.STOPPED, None, (), ("retry r1", "rollback r1")),
+    ("taken back", Phase.ROLLED_BACK, None, (), ("retry r1, when its cause is gone",)),
+    ("taken back in part", Phase.ROLLBACK_INCOMPLETE, None, LOST, ("rollback r1, when what is said of m1 is seen to",)),
+]
+
+
+@pytest.mark.parametrize("phase,held,components,steps", [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_what_comes_next(
+    phase: Phase, held: HoldKind | None, components: tuple[ComponentRecord, ...], steps: tuple[str, ...]
+) -> None:
+    holds = () if held is None else (Hold(held, "gate", 0.0),)
+    record = RolloutRecord("r1", phase=phase, holds=holds, components=components)
+    assert next_steps(record) == tuple(f"pointsman rollout {step}" for step in steps)
+
+
+def test_every_kind_of_hold_is_thought_of() -> None:
+    assert {held for _, _, held, *_ in CASES if held is not None} == set(HoldKind)
