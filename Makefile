@@ -74,6 +74,10 @@ test-aws: $(DEV_STAMP) $(AWS_STAMP) ## the tests that drive the emulator by the 
 walk: $(DEV_STAMP) ## a rollout killed at every boundary there is, one death a run: takes some minutes
 	@$(BIN)/python -m pytest --quiet --numprocesses auto -m walk
 
+.PHONY: golden
+golden: $(DEV_STAMP) $(AWS_STAMP) ## AWS's sample of quota management, played to the emulator by the `aws` command
+	@$(BIN)/python -m tests.aws.golden
+
 .PHONY: check
 check: format lint types imports template ## format, lint, types, import rules, template
 
