@@ -303,9 +303,11 @@ class BatchModel(JobCourse):
         if queue.policy is None:
             job.priority = priority
             return
+        waits = job.status == RUNNABLE
+        look = waits and queue.is_head(job)
         queue.reprioritise(job, priority)
-        if job.status == RUNNABLE:
-            self._reordered(queue)
+        if waits:
+            self._reordered(queue, look=look or queue.is_head(job))
         elif job.holding:
             self._touch(queue.environment)
 

@@ -93,9 +93,10 @@ class JobCourse:
             environment.dirty = True
             self._push(self.now + self.settings.dispatch_delay, _DISPATCH, self._dispatch, environment)
 
-    def _reordered(self, queue: JobQueue) -> None:
+    def _reordered(self, queue: JobQueue, *, look: bool = True) -> None:
         queue.changed_at = self.now
-        self._touch(queue.environment)
+        if look:
+            self._touch(queue.environment)
         lag = self.settings.snapshot_lag
         if lag and not queue.refresh_pending:
             queue.refresh_pending = True
@@ -194,8 +195,10 @@ class JobCourse:
             return
         job.terminated = True
         if job.status == RUNNABLE:
-            self.queues[job.queue].remove(job)
-            self._reordered(self.queues[job.queue])
+            queue = self.queues[job.queue]
+            look = queue.is_head(job)
+            queue.remove(job)
+            self._reordered(queue, look=look)
         elif job.holding:
             self._release(job, reason)
         self._end(job, FAILED, reason)
@@ -212,7 +215,7 @@ class JobCourse:
         queue = self.queues[job.queue]
         queue.add(job)
         self._enter(job, RUNNABLE, reason)
-        self._reordered(queue)
+        self._reordered(queue, look=queue.is_head(job))
 
     def _start(self, job: ServiceJob, queue: JobQueue) -> None:
         queue.remove(job)
@@ -222,7 +225,7 @@ class JobCourse:
         attempt = job.current = Attempt(f"AWSBatch{job.name[:23]}{self._ids.getrandbits(128):032x}")
         self._unmark(queue, job)
         self._enter(job, SCHEDULED)
-        self._reordered(queue)
+        self._reordered(queue, look=False)
         settings = self.settings
         if job.attempt_seconds is not None and settings.timeout_from == "scheduled":
             self._push(self.now + job.attempt_seconds, STEP, lambda it: self._overrun(job, it), attempt)

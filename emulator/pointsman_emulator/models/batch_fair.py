@@ -130,6 +130,10 @@ class FairQueue(JobQueue):
         if not len(self.line(job)):
             del self._waiting[job.share or ""]
 
+    def is_head(self, job: ServiceJob) -> bool:
+        """Yes: use decays, so that after any change another share may be next."""
+        return True
+
     def arrive(self, job: ServiceJob) -> None:
         """A job was submitted: its share is active."""
         share = self._share(job)

@@ -99,6 +99,10 @@ class JobQueue(ABC):
         """A job is RUNNABLE no longer."""
         self.line(job).remove(job)
 
+    def is_head(self, job: ServiceJob) -> bool:
+        """Whether a waiting job is one of those that the queue looks at."""
+        return self.settings.head_of_line == "skip" or self.line(job).head() is job
+
     def reprioritise(self, job: ServiceJob, priority: int) -> None:
         """A job of this queue gets another priority."""
         job.priority = priority
