@@ -26,7 +26,7 @@ def plan_shape(plan: Plan) -> Shape:
             {
                 "wave": number + 1,
                 "seconds": _round(seconds),
-                "approval": number + 1 in plan.request.approvals,
+                "approval": number + 1 in plan.approvals,
                 "components": [_member(plan.member(name)) for name in names],
             }
             for number, (names, seconds) in enumerate(zip(plan.waves, plan.seconds, strict=True))

@@ -29,7 +29,7 @@ def plan(out: Console, made: Plan) -> None:
         out.print(f"capacity is not required: {made.request.reason} ({made.request.person})", style="yellow")
     for number, (names, seconds) in enumerate(zip(made.waves, made.seconds, strict=True), 1):
         members = [made.member(name) for name in names]
-        approved = ", after an approval" if number in made.request.approvals else ""
+        approved = ", after an approval" if number in made.approvals else ""
         out.print()
         out.print(f"wave {number}: {counted(len(members), 'component')}, about {hours(seconds)}{approved}")
         rows = [(m.name, m.endpoint, m.copies, m.batch.copies, m.batch.sentence) for m in members]

@@ -1,12 +1,12 @@
 """What holds a rollout and for how long, and what it does when that is over."""
 
-from pointsman.rollouts.commands import pause, resume
+from pointsman.rollouts.commands import approve, pause, resume
 from pointsman.rollouts.observations import AlarmState
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import HoldKind, Phase, Step
-from pointsman.rollouts.request import AlarmWaiver, Freeze
+from pointsman.rollouts.record import Direction, HoldKind, Phase, Step
+from pointsman.rollouts.request import AlarmWaiver, Amount, Freeze
 from tests.unit.rollouts.build import NOW
-from tests.unit.rollouts.drive import reasons, until, world
+from tests.unit.rollouts.drive import held, reasons, until, updates, world
 
 # ----------------------------------------------------------------------------------------------- alarms that are waived
 
@@ -29,6 +29,17 @@ def test_an_alarm_that_still_fires_when_its_waiver_ends_counts() -> None:
 
 
 # -------------------------------------------------------------------------------------------- holds that outlive a wave
+
+
+def test_an_approval_of_a_wave_that_is_empty_is_asked_for_before_the_next() -> None:
+    made = world(waves=(Amount(1), Amount(25, percent=True), Amount(100, percent=True)), approvals=(2,))
+    record = held(made, HoldKind.APPROVAL)
+    assert record.wave == 1
+    assert updates(made, Direction.FORWARD) == ["m1"]
+    assert made.plan is not None
+    plan = made.plan
+    made.command(lambda r, by: approve(r, plan, 2, by))
+    assert made.run().phase is Phase.SUCCEEDED
 
 
 def test_a_freeze_is_none_of_the_final_bake() -> None:

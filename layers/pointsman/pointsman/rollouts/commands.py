@@ -92,8 +92,9 @@ def approve(record: RolloutRecord, plan: Plan, wave: int, by: By) -> Decision:
     """Let a wave (from 1) begin."""
     _open(record)
     _person(by, "approve")
-    if wave not in plan.request.approvals or wave > len(plan.waves):
-        raise CommandRefused(f"wave {wave} needs no approval", "see the plan")
+    if wave not in plan.approvals:
+        others = ", ".join(map(str, plan.approvals)) or "none"
+        raise CommandRefused(f"wave {wave} needs no approval", f"those that do: {others}")
     if any(approval.wave == wave for approval in record.approvals):
         raise CommandRefused(f"wave {wave} is approved already", "")
     approvals = (*record.approvals, Approval(wave, by.actor, by.at))

@@ -108,7 +108,7 @@ def _gate(draft: Draft, over: float) -> bool:
 
 def _admit(draft: Draft, wave: list[ComponentRecord]) -> None:
     number = draft.record.wave + 1
-    if number in draft.plan.request.approvals and all(a.wave != number for a in draft.record.approvals):
+    if number in draft.plan.approvals and all(a.wave != number for a in draft.record.approvals):
         draft.hold(HoldKind.APPROVAL, "request", f"wave {number} waits for a person's approval")
     if any(hold.kind is not HoldKind.CAPACITY for hold in draft.record.holds):
         return

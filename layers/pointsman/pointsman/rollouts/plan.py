@@ -131,12 +131,16 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a rollout will do; `waves` are the members' names, `seconds` what each wave is expected to take."""
+    """What a rollout will do; `waves` are the members' names, `seconds` what each wave is expected to take.
+
+    `approvals` are the waves (from 1) that begin only after a person's approval.
+    """
 
     request: Request
     made_at: float
     members: tuple[Member, ...] = ()
     waves: tuple[tuple[str, ...], ...] = ()
+    approvals: tuple[int, ...] = ()
     watches: tuple[Watch, ...] = ()
     needs: tuple[Need, ...] = ()
     gives: tuple[GiveWay, ...] = ()

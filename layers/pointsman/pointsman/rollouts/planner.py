@@ -25,7 +25,7 @@ from pointsman.rollouts.plan import (
 )
 from pointsman.rollouts.request import Capacity, Request, WhenShort
 from pointsman.rollouts.specs import Compute
-from pointsman.rollouts.waves import resolve, wave_sizes
+from pointsman.rollouts.waves import approved_waves, resolve, wave_sizes
 
 
 def make_plan(request: Request, seen: Observations, now: float) -> Plan:
@@ -57,6 +57,7 @@ def make_plan(request: Request, seen: Observations, now: float) -> Plan:
         made_at=now,
         members=members,
         waves=tuple(tuple(m.name for m in wave) for wave in by_wave),
+        approvals=approved_waves(len(resolved.components), request.waves, request.approvals),
         watches=watches,
         needs=needs,
         gives=gives,

@@ -153,7 +153,7 @@ class Freeze:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A rollout as it was asked for; `approvals` are the waves (from 1) that a person must approve first."""
+    """A rollout as it was asked for; `approvals` are the amounts of `waves` (from 1) that a person must approve."""
 
     rollout: str
     targets: tuple[Target, ...]

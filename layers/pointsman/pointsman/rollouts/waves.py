@@ -1,7 +1,7 @@
 """Which components a rollout moves, and in which waves."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pointsman.rollouts.observations import ComponentView, Observations
@@ -57,13 +57,39 @@ def wave_sizes(total: int, amounts: Sequence[Amount]) -> tuple[int, ...]:
     >>> wave_sizes(1, (Amount(1), Amount(25, percent=True), Amount(100, percent=True)))
     (1,)
     """
+    sizes = [size for size in _added(total, amounts) if size]
+    if (left := total - sum(sizes)) > 0:
+        sizes[-1:] = [sizes[-1] + left] if sizes else [left]
+    return tuple(sizes)
+
+
+def approved_waves(total: int, amounts: Sequence[Amount], asked: Collection[int]) -> tuple[int, ...]:
+    """The waves (from 1) that begin only after an approval, where approvals were asked for of these amounts (from 1).
+
+    An amount that adds no component is no wave: what was to be approved before it is approved before the next that is.
+
+    >>> thirds = (Amount(1), Amount(25, percent=True), Amount(100, percent=True))
+    >>> approved_waves(12, thirds, (3,)), approved_waves(2, thirds, (3,)), approved_waves(2, thirds, (2,))
+    ((3,), (2,), (2,))
+    """
+    found: list[int] = []
+    wave, pending = 0, False
+    for number, size in enumerate(_added(total, amounts), 1):
+        pending = pending or number in asked
+        if size:
+            wave += 1
+            if pending:
+                found.append(wave)
+            pending = False
+    return tuple(found)
+
+
+def _added(total: int, amounts: Sequence[Amount]) -> list[int]:
+    """How many components each amount adds to the ones before it."""
     sizes: list[int] = []
     reached = 0
     for amount in amounts:
         goal = min(total, math.ceil(total * amount.value / 100 - 1e-9) if amount.percent else int(amount.value))
-        if goal > reached:
-            sizes.append(goal - reached)
-            reached = goal
-    if reached < total:
-        sizes[-1:] = [sizes[-1] + total - reached] if sizes else [total]
-    return tuple(sizes)
+        sizes.append(max(0, goal - reached))
+        reached = max(reached, goal)
+    return sizes
