@@ -19,8 +19,9 @@ from pointsman.rollouts.commands import (
     waive,
 )
 from pointsman.rollouts.decision import Decision, alarm_after_end, parking, replay
+from pointsman.rollouts.draft import MOST_CHANGES
 from pointsman.rollouts.linked import retried_request, rollback_ended
-from pointsman.rollouts.observations import Answer, LockView
+from pointsman.rollouts.observations import Answer, LockView, Status
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.record import (
@@ -70,6 +71,11 @@ REFUSED: list[tuple[str, Callable[[], Decision], str]] = [
     ("an adoption of a stranger", lambda: adopt(record(), PLAN, "zz", seen(), MARIA), "one of: m1, m2"),
     ("an adoption of what is gone", lambda: adopt(record(Phase.RUNNING, State.DRIFTED), PLAN, "m1", seen(), MARIA),
      "unreadable"),
+    ("an adoption of what is being changed", lambda: adopt(record(Phase.RUNNING, State.DRIFTED), PLAN, "m1",
+        seen(component(status=Status.UPDATING)), MARIA), "is Updating"),
+    ("a retry of what may still be under way", lambda: retry(
+        record(holds=hold(HoldKind.STUCK), components=(ComponentRecord("m1", State.STUCK, sent_at=NOW),)), MARIA),
+     "may be at m1 still"),
     ("a retry of what is well", lambda: retry(record(), MARIA), "nothing of it"),
 ]  # fmt: skip
 
@@ -133,6 +139,15 @@ def test_what_was_adopted_and_has_several_specifications_by_now_is_left_out() ->
     there = seen(component("m2", endpoint="e2", spec=OTHER, several=True))
     ahead = adopt(record(Phase.RUNNING, State.DONE_NEW, State.DRIFTED), PLAN, "m2", there, MARIA).record
     assert ahead.component("m2").state is State.SKIPPED
+
+
+def test_a_retry_allows_no_more_at_once_than_a_commit_may_change() -> None:
+    names = [f"m{n}" for n in range(60)]
+    stuck = record(holds=hold(HoldKind.STUCK), components=tuple(ComponentRecord(n, State.STUCK) for n in names))
+    once = retry(stuck, MARIA)
+    assert len(once.changed) == MOST_CHANGES
+    twice = retry(replace(once.record, holds=stuck.holds), MARIA)
+    assert {c.state for c in twice.record.components} == {State.RESERVED}
 
 
 def test_attempts_are_never_so_many_that_their_marks_meet() -> None:

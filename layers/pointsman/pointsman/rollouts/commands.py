@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pointsman.rollouts.decision import Decision, entry
-from pointsman.rollouts.draft import ATTEMPTS, SHED_BY_REVERT
-from pointsman.rollouts.observations import ComponentView, Observations
+from pointsman.rollouts.draft import ATTEMPTS, MOST_CHANGES, SHED_BY_REVERT
+from pointsman.rollouts.observations import ComponentView, Observations, Status
 from pointsman.rollouts.plan import MARKS, Plan
 from pointsman.rollouts.reasons import Notice, Reason, Said
 from pointsman.rollouts.record import (
@@ -134,6 +134,8 @@ def adopt(record: RolloutRecord, plan: Plan, name: str, seen: Observations, by: 
         raise CommandRefused(f"{name} has not drifted", "only a drifted component can be adopted")
     if not isinstance(view, ComponentView):
         raise CommandRefused(f"{name} is {view.value}", "there is no specification to adopt")
+    if view.status is not Status.IN_SERVICE:
+        raise CommandRefused(f"{name} is {view.status.value}", "wait until it is InService")
     member = plan.member(name)
     again = member.wave > record.wave or (member.wave == record.wave and record.step is not Step.GATED)
     if record.intent is Intent.REVERT:
@@ -152,9 +154,15 @@ def adopt(record: RolloutRecord, plan: Plan, name: str, seen: Observations, by: 
 
 
 def retry(record: RolloutRecord, by: By) -> Decision:
-    """New attempts for what is stuck or failed, of a rollout that is held or on its way back."""
+    """New attempts for what is stuck or failed, of a rollout that is held or on its way back.
+
+    One call allows as many as a commit may change; where more are stuck, it is given again.
+    """
     _open(record)
-    changed = [c for c in record.components if _retried(record, c) is not None]
+    changed = [c for c in record.components if _retried(record, c) is not None][:MOST_CHANGES]
+    if not changed and (flying := [c.name for c in record.components if c.state is State.STUCK]):
+        text = f"SageMaker may be at {', '.join(flying)} still, so nothing can be sent"
+        raise CommandRefused(text, "wait for its end, or roll back")
     if not changed or (record.intent is Intent.FORWARD and record.hold(HoldKind.STUCK) is None):
         raise CommandRefused("nothing of it can be tried again", "only what is stuck or needs a person")
     after = record
