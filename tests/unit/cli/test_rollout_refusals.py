@@ -121,7 +121,7 @@ CASES = [
      "component m1: it is Failed, so it would refuse an update (delete it and create it anew)"),
     ("another rollout on the endpoint", locked, "", "",
      ("endpoint e1, endpoint e2: rollout r0 is under way on it, and an alarm could not tell the two apart "
-     "(wait for r0 to end, or abort it)")),
+     "(wait for r0 to end, or abort it; one that ended incomplete is rolled back once more)")),
 ]  # fmt: skip
 
 
