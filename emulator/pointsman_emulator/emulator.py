@@ -20,7 +20,7 @@ from moto.moto_api._internal import mock_random
 from moto.sqs.models import Message, sqs_backends
 
 from pointsman_emulator.backends.awslambda.models import EmulatorLambdaBackend, Functions
-from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
+from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, Training
 from pointsman_emulator.backends.cloudwatch.models import Alarms, EmulatorCloudWatchBackend
 from pointsman_emulator.backends.events.models import EmulatorEventsBackend
 from pointsman_emulator.backends.iam.models import EmulatorIAMBackend
@@ -101,8 +101,7 @@ class Emulator:
             random.seed(self.seed)  # botocore's waits between two tries
             enter(EmulatorLambdaBackend.bound(Functions(self.deployer.functions.get, self.invoker)))
             enter(EmulatorEventsBackend.bound(self.bus))
-            EmulatorBatchBackend.open(self.settings, self.seed, self.clock, self.bus)
-            self._context.callback(EmulatorBatchBackend.close)
+            enter(EmulatorBatchBackend.bound(Training(self.settings, self.seed, self.clock, self.bus)))
             enter(EmulatorCloudWatchBackend.bound(Alarms(self.clock, self.bus)))
             enter(self.engine.installed())
             enter(EmulatorStepFunctionsBackend.bound(self.engine))
@@ -165,7 +164,7 @@ class Emulator:
     @property
     def batch_model(self) -> BatchModel:
         """The model behind the Batch API, for tests that look past it."""
-        return batch_backend().model
+        return EmulatorBatchBackend.here().model
 
     @property
     def inference_model(self) -> InferenceModel:

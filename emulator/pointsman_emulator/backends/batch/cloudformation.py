@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 from moto.batch.models import JobQueue
 from moto.core.common_models import CloudFormationModel
 
-from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
+from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
+from pointsman_emulator.backends.resource import StackResource
 
 
 def lowered(value: Any) -> Any:
@@ -23,32 +24,23 @@ def lowered(value: Any) -> Any:
     return value
 
 
-class _BatchResource(CloudFormationModel):
-    """A resource that Batch knows by its ARN, which is what its Ref gives.
+class BatchResource(StackResource):
+    """A resource that Batch knows by its ARN; each operation waits until it is VALID, or gone."""
 
-    Like CloudFormation, each operation waits until the resource is VALID, or gone.
-    """
-
-    type_name: ClassVar[str] = "Emulator::Batch::Resource"
-    naming: ClassVar[str] = "Name"
-    """The property that names it."""
-    arn_attribute: ClassVar[str] = "Arn"
     fixed: ClassVar[tuple[str, ...]] = ()
-    """Properties whose change needs another resource in its place, beside its name."""
-    numbers: ClassVar[tuple[str, ...]] = ()
-    """Properties that a parameter may give as text."""
+    """Properties whose change needs another resource in its place, beside the name."""
 
-    def __init__(self, arn: str, properties: dict[str, Any]) -> None:
-        self.arn = arn
+    def __init__(self, name: str, arn: str, properties: dict[str, Any]) -> None:
+        super().__init__(name, arn)
         self.properties = properties
 
     @classmethod
-    def make(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
+    def put(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
         """Create it; its ARN."""
         raise NotImplementedError
 
     @classmethod
-    def change(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
+    def patch(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
         """Change it where it is."""
         raise NotImplementedError
 
@@ -57,37 +49,27 @@ class _BatchResource(CloudFormationModel):
         """Disable it and delete it."""
         raise NotImplementedError
 
-    @property
-    def physical_resource_id(self) -> str:
-        """What Ref gives."""
-        return self.arn
-
     @classmethod
     def has_cfn_attr(cls, attr: str) -> bool:
-        """Whether Fn::GetAtt has this attribute."""
-        return attr == cls.arn_attribute
-
-    def get_cfn_attribute(self, attribute_name: str) -> Any:
-        """Every attribute is the ARN."""
-        return self.arn
+        """Fn::GetAtt has the ARN only."""
+        return attr == f"{cls.kind}Arn"
 
     @classmethod
-    def cloudformation_name_type(cls) -> str:
-        """The property that names it."""
-        return cls.naming
-
-    @classmethod
-    def cloudformation_type(cls) -> str:
-        """The type."""
-        return cls.type_name
-
-    @classmethod
-    def create_from_cloudformation_json(
-        cls, resource_name: str, cloudformation_json: Any, account_id: str, region_name: str, **kwargs: Any
-    ) -> Any:
+    def make(cls, name: str, properties: dict[str, Any]) -> Self:
         """Create it."""
-        properties = dict(cloudformation_json.get("Properties") or {})
-        return cls._made(properties, {**cls._request(properties), _first_small(cls.naming): resource_name})
+        backend = EmulatorBatchBackend.here()
+        arn = cls.put(backend, {**_request(properties), _first_small(cls.name_property): name})
+        backend.wait()
+        return cls(name, arn, dict(properties))
+
+    def change(self, properties: dict[str, Any]) -> None:
+        """Change it where it is, its tags too."""
+        backend = EmulatorBatchBackend.here()
+        self.patch(backend, self.arn, _request(properties))
+        backend.wait()
+        backend.untag_resource(self.arn, list(backend.list_tags_for_resource(self.arn)))
+        backend.tag_resource(self.arn, dict(properties.get("Tags") or {}))
+        self.properties = dict(properties)
 
     @classmethod
     def update_from_cloudformation_json(
@@ -99,63 +81,37 @@ class _BatchResource(CloudFormationModel):
         region_name: str,
     ) -> Any:
         """Change it where it is; or put another one in its place, where it has to be another."""
-        properties = dict(cloudformation_json.get("Properties") or {})
-        backend, before = batch_backend(), original_resource.properties
-        if all(properties.get(name) == before.get(name) for name in (cls.naming, *cls.fixed)):
-            cls.change(backend, original_resource.arn, cls._request(properties))
-            backend.wait()
-            held = backend.list_tags_for_resource(original_resource.arn)
-            backend.untag_resource(original_resource.arn, list(held))
-            backend.tag_resource(original_resource.arn, dict(properties.get("Tags") or {}))
-            original_resource.properties = properties
+        properties, before = cloudformation_json["Properties"], original_resource.properties
+        if all(properties.get(name) == before.get(name) for name in (cls.name_property, *cls.fixed)):
+            original_resource.change(properties)
             return original_resource
-        made = cls._made(properties, {**cls._request(properties), _first_small(cls.naming): new_resource_name})
-        cls._removed(original_resource.arn)
+        made = cls.make(new_resource_name, properties)
+        cls.delete_from_cloudformation_json(original_resource.arn, {}, account_id, region_name)
         return made
 
     @classmethod
     def delete_from_cloudformation_json(
         cls, resource_name: str, cloudformation_json: Any, account_id: str, region_name: str
     ) -> None:
-        """Disable it and delete it."""
-        cls._removed(resource_name)
-
-    @classmethod
-    def _made(cls, properties: dict[str, Any], request: dict[str, Any]) -> Self:
-        backend = batch_backend()
-        arn = cls.make(backend, request)
-        backend.wait()
-        return cls(arn, properties)
-
-    @classmethod
-    def _removed(cls, arn: str) -> None:
-        backend = batch_backend()
-        cls.remove(backend, arn)
+        """Disable it and delete it, by its ARN."""
+        backend = EmulatorBatchBackend.here()
+        cls.remove(backend, resource_name)
         backend.wait()
 
-    @classmethod
-    def _request(cls, properties: dict[str, Any]) -> dict[str, Any]:
-        numbers = {name: int(properties[name]) for name in cls.numbers if name in properties}
-        request: dict[str, Any] = lowered({**properties, **numbers})
-        for limit in request.get("capacityLimits") or ():
-            limit["maxCapacity"] = int(limit["maxCapacity"])
-        return request
 
-
-class ServiceEnvironmentResource(_BatchResource, CloudFormationModel):
+class ServiceEnvironmentResource(BatchResource, CloudFormationModel):
     """AWS::Batch::ServiceEnvironment."""
 
-    type_name = "AWS::Batch::ServiceEnvironment"
-    naming, arn_attribute = "ServiceEnvironmentName", "ServiceEnvironmentArn"
+    service, kind, name_property = "Batch", "ServiceEnvironment", "ServiceEnvironmentName"
     fixed = ("ServiceEnvironmentType",)
 
     @classmethod
-    def make(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
+    def put(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
         """CreateServiceEnvironment."""
         return str(backend.create_service_environment(request)["serviceEnvironmentArn"])
 
     @classmethod
-    def change(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
+    def patch(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
         """UpdateServiceEnvironment."""
         backend.update_service_environment({"state": "ENABLED", **request, "serviceEnvironment": arn})
 
@@ -167,19 +123,23 @@ class ServiceEnvironmentResource(_BatchResource, CloudFormationModel):
         backend.delete_service_environment({"serviceEnvironment": arn})
 
 
-class SchedulingPolicyResource(_BatchResource, CloudFormationModel):
+class SchedulingPolicyResource(BatchResource, CloudFormationModel):
     """AWS::Batch::SchedulingPolicy."""
 
-    type_name = "AWS::Batch::SchedulingPolicy"
-    naming, arn_attribute = "Name", "Arn"
+    service, kind, name_property = "Batch", "SchedulingPolicy", "Name"
 
     @classmethod
-    def make(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
+    def has_cfn_attr(cls, attr: str) -> bool:
+        """Fn::GetAtt has the ARN only."""
+        return attr == "Arn"
+
+    @classmethod
+    def put(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
         """CreateSchedulingPolicy."""
         return str(backend.create_policy(request)["arn"])
 
     @classmethod
-    def change(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
+    def patch(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
         """UpdateSchedulingPolicy."""
         backend.update_policy({**request, "arn": arn})
 
@@ -189,13 +149,11 @@ class SchedulingPolicyResource(_BatchResource, CloudFormationModel):
         backend.delete_policy({"arn": arn})
 
 
-class JobQueueResource(_BatchResource, CloudFormationModel):
+class JobQueueResource(BatchResource, CloudFormationModel):
     """AWS::Batch::JobQueue: on a service environment ours, on compute environments moto's."""
 
-    type_name = "AWS::Batch::JobQueue"
-    naming, arn_attribute = "JobQueueName", "JobQueueArn"
+    service, kind, name_property = "Batch", "JobQueue", "JobQueueName"
     fixed = ("JobQueueType",)
-    numbers = ("Priority",)
 
     @classmethod
     def create_from_cloudformation_json(
@@ -211,12 +169,12 @@ class JobQueueResource(_BatchResource, CloudFormationModel):
         )
 
     @classmethod
-    def make(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
+    def put(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
         """CreateJobQueue."""
         return str(backend.create_service_queue(request)["jobQueueArn"])
 
     @classmethod
-    def change(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
+    def patch(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
         """UpdateJobQueue."""
         backend.update_service_queue({"state": "ENABLED", **request, "jobQueue": arn})
 
@@ -228,20 +186,19 @@ class JobQueueResource(_BatchResource, CloudFormationModel):
         backend.delete_service_queue({"jobQueue": arn})
 
 
-class QuotaShareResource(_BatchResource, CloudFormationModel):
+class QuotaShareResource(BatchResource, CloudFormationModel):
     """AWS::Batch::QuotaShare."""
 
-    type_name = "AWS::Batch::QuotaShare"
-    naming, arn_attribute = "QuotaShareName", "QuotaShareArn"
+    service, kind, name_property = "Batch", "QuotaShare", "QuotaShareName"
     fixed = ("JobQueue",)
 
     @classmethod
-    def make(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
+    def put(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
         """CreateQuotaShare."""
         return str(backend.create_quota_share(request)["quotaShareArn"])
 
     @classmethod
-    def change(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
+    def patch(cls, backend: EmulatorBatchBackend, arn: str, request: dict[str, Any]) -> None:
         """UpdateQuotaShare."""
         backend.update_quota_share({"state": "ENABLED", **request, "quotaShareArn": arn})
 
@@ -251,6 +208,16 @@ class QuotaShareResource(_BatchResource, CloudFormationModel):
         backend.update_quota_share({"quotaShareArn": arn, "state": "DISABLED"})
         backend.wait()
         backend.delete_quota_share({"quotaShareArn": arn})
+
+
+def _request(properties: dict[str, Any]) -> dict[str, Any]:
+    """A request of these properties; a parameter may have given numbers as text."""
+    request: dict[str, Any] = lowered(properties)
+    for limit in request.get("capacityLimits") or ():
+        limit["maxCapacity"] = int(limit["maxCapacity"])
+    if "priority" in request:
+        request["priority"] = int(request["priority"])
+    return request
 
 
 def _first_small(name: str) -> str:

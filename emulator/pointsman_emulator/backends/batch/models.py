@@ -11,36 +11,27 @@ from pointsman_emulator.backends.batch import events
 from pointsman_emulator.backends.batch.listings import ServiceJobListings
 from pointsman_emulator.backends.batch.resources import Resources
 from pointsman_emulator.backends.batch.tags import Tags
+from pointsman_emulator.backends.bound import Ticking
 from pointsman_emulator.bus import Bus
 from pointsman_emulator.clock import Clock
-from pointsman_emulator.environment import ACCOUNT, REGION
 from pointsman_emulator.models.batch import BatchModel, BatchSettings, JobChange
 
 
 @dataclass(slots=True)
-class _World:
+class Training:
+    """What the backend works on."""
+
     settings: BatchSettings
     seed: int
     clock: Clock
     bus: Bus
 
 
-class EmulatorBatchBackend(Tags, ServiceJobListings, BatchBackend):
+class EmulatorBatchBackend(Tags, ServiceJobListings, Ticking, BatchBackend):
     """Every operation on service jobs and what they need; each takes a request as it is on the wire."""
 
-    world: ClassVar[_World | None] = None
-
-    @classmethod
-    def open(cls, settings: BatchSettings, seed: int, clock: Clock, bus: Bus) -> None:
-        """Bind the backend to an emulator."""
-        cls.world = _World(settings, seed, clock, bus)
-        batch_backends[ACCOUNT][REGION].reset()
-        clock.models.append(batch_backend().model)
-
-    @classmethod
-    def close(cls) -> None:
-        """Unbind it."""
-        cls.world = None
+    home = batch_backends
+    world: ClassVar[Training | None] = None
 
     def __init__(self, region_name: str, account_id: str) -> None:
         BatchBackend.__init__(self, region_name, account_id)
@@ -57,20 +48,11 @@ class EmulatorBatchBackend(Tags, ServiceJobListings, BatchBackend):
         self.tokens = set()
 
     def catch_up(self) -> None:
-        """Let the model reach the clock, but for what is due at this very moment."""
-        if self.clock is not None:
-            self.model.catch_up(self.clock.now)
-            self.finish_changes()
+        """Let the model reach the clock, but for what is due at this very moment, and end the changes that are due."""
+        super().catch_up()
+        self.finish_changes()
 
     def _announce(self, change: JobChange) -> None:
         if self.world is not None:
             kind, detail = events.announced(change, self.settings)
             self.world.bus.put("aws.batch", kind, detail, at=change.at, resources=[events.job_arn(change.job)])
-
-
-def batch_backend() -> EmulatorBatchBackend:
-    """The backend of the emulator's account and region."""
-    backend = batch_backends[ACCOUNT][REGION]
-    if not isinstance(backend, EmulatorBatchBackend):
-        raise TypeError("the emulator is not running")
-    return backend

@@ -8,7 +8,7 @@ from typing import Any
 from moto.batch.exceptions import ClientException
 from moto.batch.responses import BatchResponse
 
-from pointsman_emulator.backends.batch.models import EmulatorBatchBackend, batch_backend
+from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
 from pointsman_emulator.backends.batch.queues import KIND
 from pointsman_emulator.models.batch import BatchRefusedError
 
@@ -19,7 +19,7 @@ class EmulatorBatchResponse(BatchResponse):
     @property
     def batch_backend(self) -> EmulatorBatchBackend:
         """The backend, caught up with the clock."""
-        backend = batch_backend()
+        backend = EmulatorBatchBackend.here()
         backend.catch_up()
         return backend
 
