@@ -51,6 +51,11 @@ class Checked(Generic[Stated]):
     source: YamlFile
     findings: tuple[Finding, ...]
     stated: Stated | None = None
+    name: str = ""
+
+    def finding(self, problem: Problem) -> Finding:
+        """A problem of this file, with its place."""
+        return Finding(self.name, self.source.place(problem.path), problem.path, problem.message, problem.remedy)
 
 
 def check(file: File) -> Checked[Policy]:
@@ -73,7 +78,7 @@ def checked(file: File, parse: Parse[Stated]) -> Checked[Stated]:
             if p.path not in told
         ]
     findings.sort(key=lambda f: (f.place.line, f.place.column))
-    return Checked(source, tuple(findings), None if findings else stated)
+    return Checked(source, tuple(findings), None if findings else stated, name)
 
 
 def _parsed(value: object, parse: Parse[Stated]) -> tuple[Stated | None, tuple[Problem, ...]]:

@@ -73,6 +73,12 @@ def target(ctx: click.Context) -> Target:
     return Target(*(ctx.meta.get(f"{_META}{name}") for name in ("stack", "endpoint_url", "demo_at")))
 
 
+def is_named(ctx: click.Context) -> bool:
+    """Whether the person said where to look."""
+    where_to = target(ctx)
+    return where_to.stack is not None or where_to.demo_at is not None
+
+
 def access(ctx: click.Context) -> Access:
     """How deployments are reached: what the caller of the command gave, else AWS and the demo."""
     given = ctx.find_root().obj

@@ -4,21 +4,27 @@ import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from time import time
+from typing import NoReturn
 
 import click
 from ruamel.yaml import YAML
 
-from pointsman.errors import Conflict, Gone, Transient, UserMistake
+from pointsman.documents import Problem
+from pointsman.errors import Conflict, Gone, Misconfigured, Transient, UserMistake
+from pointsman.loops.fit import misfits, unlisted
 from pointsman.loops.view import problems_of
 from pointsman.policy_documents import policy_schema
 from pointsman.ports import BatchQueues, JobTable, QueueDescription, StoredPolicy
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueKind
 from pointsman_cli import options
-from pointsman_cli.check import check, problem_shape
+from pointsman_cli.check import Checked, Finding, check, problem_shape
 from pointsman_cli.failures import FOUND, Failure
 from pointsman_cli.printing import counted, moment, print_json, when
+from pointsman_cli.windows import lines, shape, windows_of
 
+NO_QUEUE = "create it, or name another"
 TRIES = 5  # to make a wake record due while others write it
 
 
@@ -30,20 +36,49 @@ def policy() -> None:
 @policy.command("check", short_help="Say what is wrong with a policy file.")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.as_json
+@options.where
 @click.pass_context
 def check_(ctx: click.Context, file: Path, as_json: bool) -> None:
-    """Say everything that is wrong with the policy in FILE; asks no AWS."""
+    """Say everything that is wrong with the policy in FILE.
+
+    Where a deployment is named, its queue is looked at too: whether it can obey the policy.
+    """
     checked = check(file)
+    findings, warnings = checked.findings, list[str]()
+    if checked.stated and options.is_named(ctx):
+        findings, warnings = _at_the_queue(ctx, checked, checked.stated)
+    windows = windows_of(checked.stated, checked.source.value, time()) if checked.stated else ()
     if as_json:
-        print_json({"ok": not checked.findings, "problems": [problem_shape(f) for f in checked.findings]})
-    elif checked.stated:
+        shapes = {"problems": [problem_shape(f) for f in findings], "windows": [*map(shape, windows)]}
+        print_json({"ok": not findings, **shapes, "warnings": warnings})
+    elif checked.stated and not findings:
         ruled = checked.stated
         classes = counted(len(ruled.classes), "class")
         click.echo(f"{file}: a policy of queue {ruled.queue} with {classes}; mode {ruled.mode.value}")
+        for line in lines(windows):
+            click.echo(line)
     else:
-        for finding in checked.findings:
+        for finding in findings:
             click.echo(str(finding))
-    ctx.exit(FOUND if checked.findings else 0)
+    for warning in warnings:
+        if not as_json:
+            click.echo(f"warning: {warning}", err=True)
+    ctx.exit(FOUND if findings else 0)
+
+
+def _at_the_queue(
+    ctx: click.Context, checked: Checked[Policy], stated: Policy
+) -> tuple[tuple[Finding, ...], list[str]]:
+    """What the live queue cannot obey, and what to warn of; a queue that cannot be reached is a warning."""
+    try:
+        with options.deployment(ctx) as found:
+            description = found.batch.describe_queue(stated.queue)
+    except Gone:
+        return (checked.finding(Problem(("queue",), f"there is no job queue {stated.queue}", NO_QUEUE)),), []
+    except (Transient, Misconfigured, UserMistake) as error:
+        return (), [f"the queue was not looked at: {error}"]
+    findings = tuple(map(checked.finding, misfits(description, stated)))
+    return findings, [] if findings else _warnings(description, stated)
 
 
 @policy.command(short_help="Print the JSON Schema of policies.")
@@ -62,13 +97,14 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
     """Check the policy in FILE, and make it the one that rules its queue."""
     checked = check(file)
     if checked.stated is None:
-        if as_json:
-            print_json({"ok": False, "problems": [problem_shape(f) for f in checked.findings]})
-        raise Failure("the policy is not applied\n" + "\n".join(map(str, checked.findings)), FOUND)
+        _not_applied(checked.findings, as_json=as_json)
     place = f"{file}:{checked.source.place(('queue',)).line}"
     with options.deployment(ctx) as found:
         ruled = checked.stated
-        warnings = _fits(_described(found.batch, ruled.queue, place), ruled, place, measure_only=measure_only)
+        description = _described(found.batch, ruled.queue, place)
+        warnings = _warnings(description, ruled)
+        if not measure_only:
+            _refuse(description, checked, warnings, place, as_json=as_json)
         now = found.clock.now()
         document = json.dumps(checked.source.value, ensure_ascii=False)
         stored = found.control.policy(ruled.queue)
@@ -122,26 +158,30 @@ def _described(batch: BatchQueues, queue: str, place: str) -> QueueDescription:
     try:
         return batch.describe_queue(queue)
     except Gone:
-        raise UserMistake(f"there is no job queue {queue}", place=place, remedy="create it, or name another") from None
+        raise UserMistake(f"there is no job queue {queue}", place=place, remedy=NO_QUEUE) from None
 
 
-def _fits(description: QueueDescription, policy: Policy, place: str, *, measure_only: bool) -> list[str]:
-    """What to warn of; raises `UserMistake` for a queue in which nothing can be moved, unless that is wanted."""
-    problems = list(problems_of(description, policy, {}))
-    if description.kind in (QueueKind.FIFO, QueueKind.CONTAINER) and not measure_only:
-        raise UserMistake(problems[0], place=place, remedy="--measure-only applies the policy all the same")
-    if description.kind is QueueKind.FAIR_SHARE and not _listed(policy.share, description.shares):
-        listed = ", ".join(description.shares) or "none"
-        problems.append(
-            f"share {policy.share} is not in the queue's scheduling policy (its shares: {listed}): "
-            "Batch gives jobs of such a share the weight 1; is the name right?"
-        )
-    return problems
+def _warnings(description: QueueDescription, policy: Policy) -> list[str]:
+    doubt = unlisted(description, policy.share)
+    return [*problems_of(description, policy, ()), *([doubt] if doubt else [])]
 
 
-def _listed(share: str, shares: tuple[str, ...]) -> bool:
-    """Whether Batch finds this share among those; a trailing star there stands for every ending."""
-    return any(share == listed or (listed.endswith("*") and share.startswith(listed[:-1])) for listed in shares)
+def _refuse(
+    description: QueueDescription, checked: Checked[Policy], warnings: list[str], place: str, *, as_json: bool
+) -> None:
+    """Raise where nothing in the queue can be moved, or it cannot obey the policy."""
+    if description.kind in (QueueKind.FIFO, QueueKind.CONTAINER):
+        raise UserMistake(warnings[0], place=place, remedy="--measure-only applies the policy all the same")
+    assert checked.stated is not None  # noqa: S101 - a file with findings came to its end before
+    findings = tuple(map(checked.finding, misfits(description, checked.stated)))
+    if findings:
+        _not_applied(findings, as_json=as_json)
+
+
+def _not_applied(findings: tuple[Finding, ...], *, as_json: bool) -> NoReturn:
+    if as_json:
+        print_json({"ok": False, "problems": [problem_shape(f) for f in findings]})
+    raise Failure("the policy is not applied\n" + "\n".join(map(str, findings)), FOUND)
 
 
 def _make_due(jobs: JobTable, queue: str, now: float) -> tuple[bool, str]:

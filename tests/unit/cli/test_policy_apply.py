@@ -8,6 +8,7 @@ import pytest
 
 from pointsman.errors import Conflict, Transient
 from pointsman.ports import QueueRecord
+from pointsman.queues.quota import QuotaShare
 from pointsman.queues.view import QueueKind
 from tests.unit.cli.harness import POLICY, Command
 
@@ -103,11 +104,6 @@ def test_a_queue_that_is_not_there_is_refused(command: Command, policy_file: Pat
 
 
 WARNED = {
-    "quota shares": (
-        QueueKind.QUOTA_SHARE,
-        (),
-        "search-training has quota shares: this version measures it and moves nothing in it",
-    ),
     "a share that the scheduling policy does not list": (
         QueueKind.FAIR_SHARE,
         ("team-a", "team-b*"),
@@ -126,6 +122,110 @@ def test_a_doubtful_fit_is_applied_with_a_warning(
     command.deployment.batch.add_queue("search-training", kind=kind, shares=shares)
     result = command.run("policy", "apply", str(policy_file))
     assert (result.stderr, result.exit_code) == (f"warning: {warning}\n", 0)
+
+
+EVICTING = ("default: {name: sweep}\n", "default: {name: sweep, preemptible: true}\npreemption: {}\n")
+LENDING = ('alarm: "ranker-drift-*", boost: production, by: 12h', "alarm: gpu-low, share: all, borrow_limit: 200")
+WEIGHING = ("default:", "across_shares: weights\ndefault:")
+ALL = (QuotaShare("all", "arn:all", ()),)
+TEAMS = (QuotaShare("team-a", "arn:a", ()), QuotaShare("team-b", "arn:b", ()))
+UNFIT = {
+    "evictions where nothing can be evicted": (
+        EVICTING,
+        None,
+        "preemption",
+        "search-training is a fair-share queue: nothing in it can be evicted",
+        "take it out, or use a queue with quota shares",
+    ),
+    "a borrow limit of shares that borrow nothing": (
+        LENDING,
+        None,
+        "on_alarm",
+        "search-training is a fair-share queue: its shares borrow nothing",
+        "take `borrow_limit` out, or use a queue with quota shares",
+    ),
+    "a share that the queue does not have": (
+        ("share: all", "share: research-*"),
+        TEAMS,
+        "share",
+        "no share of search-training is like research-*",
+        "its shares: team-a, team-b",
+    ),
+    "evictions where in-share preemption is off": (
+        EVICTING,
+        ALL,
+        "preemption",
+        "in-share preemption is off in every share like all: nothing can be evicted",
+        "turn it on for a share, or say `how: switch`",
+    ),
+    "a share that does not borrow": (
+        LENDING,
+        ALL,
+        "on_alarm",
+        "share all of search-training does not borrow",
+        "give it the strategy LEND_AND_BORROW, or take the rule out",
+    ),
+    "weights of quota shares": (
+        WEIGHING,
+        ALL,
+        "across_shares",
+        "search-training is a queue with quota shares: its shares have no weights",
+        "take the weights out, or use a queue with a fair-share scheduling policy",
+    ),
+}
+
+
+@pytest.mark.parametrize("change, shares, key, message, remedy", UNFIT.values(), ids=UNFIT.keys())
+@pytest.mark.parametrize("verb", ["apply", "check"])
+def test_a_policy_that_its_queue_cannot_obey_is_refused_with_what_to_change(
+    command: Command,
+    policy_file: Path,
+    verb: str,
+    change: tuple[str, str],
+    shares: tuple[QuotaShare, ...] | None,
+    key: str,
+    message: str,
+    remedy: str,
+) -> None:
+    text = policy_file.read_text().replace(*change)
+    if key == "across_shares":
+        text = text.replace('match: {job_name: "prod-*"}', 'match: {share: all, job_name: "prod-*"}, weight: 1')
+    policy_file.write_text(text)
+    batch = command.deployment.batch
+    if shares is not None:
+        described = batch.add_queue("search-training", kind=QueueKind.QUOTA_SHARE)
+        batch.queues["search-training"] = replace(described, quota_shares=shares)
+    result = command.run("policy", verb, str(policy_file), "--stack", "prod")
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if each.startswith(key))
+    told = [each for each in result.output.splitlines() if each.startswith(str(policy_file))]
+    assert result.exit_code == 1
+    assert told == [f"{policy_file}:{line}:1: {message} ({remedy})"]
+    assert command.deployment.control.policies == {}
+
+
+def test_a_policy_that_fits_its_queue_says_so_and_warns_as_apply_does(command: Command, policy_file: Path) -> None:
+    result = command.run("policy", "check", str(policy_file), "--stack", "prod")
+    assert (result.exit_code, result.stderr) == (0, "")
+    command.deployment.batch.add_queue("search-training", shares=("team-a",))
+    result = command.run("policy", "check", str(policy_file), "--stack", "prod")
+    assert result.exit_code == 0
+    assert "warning: share all is not in the queue's scheduling policy" in result.stderr
+    command.deployment.batch.add_queue("search-training", kind=QueueKind.FIFO)
+    result = command.run("policy", "check", str(policy_file), "--stack", "prod")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "search-training is a FIFO queue: nothing in it can be moved (say `mode: observe`, or" in result.stdout
+    command.deployment.batch.queues.clear()
+    result = command.run("policy", "check", str(policy_file), "--stack", "prod")
+    assert result.exit_code == 1
+    assert "there is no job queue search-training (create it, or name another)" in result.stdout
+
+
+def test_a_queue_that_cannot_be_reached_does_not_spoil_the_check_of_the_file(
+    command: Command, policy_file: Path
+) -> None:
+    command.deployment.batch.fail_next("describe_queue", Transient("throttled"))
+    result = command.run("policy", "check", str(policy_file), "--stack", "prod")
+    assert (result.exit_code, result.stderr) == (0, "warning: the queue was not looked at: throttled\n")
 
 
 def test_a_share_that_a_listed_prefix_covers_is_no_doubt(command: Command, policy_file: Path) -> None:

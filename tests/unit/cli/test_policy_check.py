@@ -179,7 +179,33 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(command: Command, tm
 
 def test_json_of_a_good_file(command: Command, policy_file: Path) -> None:
     result = command.run("policy", "check", "--json", str(policy_file))
-    assert (json.loads(result.stdout), result.exit_code) == ({"ok": True, "problems": []}, 0)
+    told = {"ok": True, "problems": [], "windows": [], "warnings": []}
+    assert (json.loads(result.stdout), result.exit_code) == (told, 0)
+
+
+def test_the_next_times_of_a_window_are_shown_by_the_clock_of_the_place_and_in_utc(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock there is put on an hour in the night to 2026-03-29."""
+    monkeypatch.setattr("pointsman_cli.policy.time", lambda: 1_774_659_600.0)  # 2026-03-28 01:00 UTC
+    file = tmp_path / "policy.yaml"
+    file.write_text(HEAD + "windows:\n  - {when: 'daily 22:00-02:30 Europe/Madrid', set: {sweep: {head_start: 6h}}}\n")
+    result = command.run("policy", "check", str(file))
+    first, *openings = result.stdout.splitlines()[1:]
+    assert first == "window daily 22:00-02:30 Europe/Madrid, open now"
+    assert [line.strip().replace(":00 UTC", "Z") for line in openings] == [
+        "Fri 2026-03-27 22:00 CET to Sat 2026-03-28 02:30 CET  (2026-03-27 21:00Z to 2026-03-28 01:30Z)",
+        "Sat 2026-03-28 22:00 CET to Sun 2026-03-29 03:00 CEST  (2026-03-28 21:00Z to 2026-03-29 01:00Z)",
+        "Sun 2026-03-29 22:00 CEST to Mon 2026-03-30 02:30 CEST  (2026-03-29 20:00Z to 2026-03-30 00:30Z)",
+    ]
+    (shown,) = json.loads(command.run("policy", "check", "--json", str(file)).stdout)["windows"]
+    assert (shown["when"], shown["open"], len(shown["next"])) == ("daily 22:00-02:30 Europe/Madrid", True, 3)
+    assert shown["next"][1] == {
+        "since": "2026-03-28T21:00:00Z",
+        "until": "2026-03-29T01:00:00Z",
+        "since_there": "Sat 2026-03-28 22:00 CET",
+        "until_there": "Sun 2026-03-29 03:00 CEST",
+    }
 
 
 def test_json_of_a_bad_file(command: Command, tmp_path: Path) -> None:
@@ -194,7 +220,8 @@ def test_json_of_a_bad_file(command: Command, tmp_path: Path) -> None:
         "message": "unknown key `headstart`",
         "remedy": "did you mean `head_start`?",
     }
-    assert (json.loads(result.stdout), result.exit_code) == ({"ok": False, "problems": [problem]}, 1)
+    told = {"ok": False, "problems": [problem], "windows": [], "warnings": []}
+    assert (json.loads(result.stdout), result.exit_code) == (told, 1)
 
 
 def test_the_schema_is_printed_as_json(command: Command) -> None:

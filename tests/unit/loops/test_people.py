@@ -158,6 +158,17 @@ def test_a_window_that_opens_changes_the_order_at_once() -> None:
     assert world.priority("old") == 4999
 
 
+def test_a_policy_that_its_queue_cannot_obey_moves_nothing_and_says_why() -> None:
+    world = World()
+    world.apply(default={"name": "sweep", "preemptible": True}, preemption={})
+    world.submit("a")
+    world.clock.advance(5)
+    world.pass_()
+    assert world.history() == []
+    assert world.priority("a") == 0
+    assert "nothing in it can be evicted; nothing is moved: take it out" in world.record.problem
+
+
 def test_classes_may_be_told_apart_by_share() -> None:
     world = World()
     world.batch.add_queue(QUEUE, 8, shares=("team*",))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
+from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
 from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
@@ -94,7 +95,9 @@ class Observer:
             now=now,
             capacity=description.capacity,
             used=used if used is not None else table_use(known),
-            movable=description.kind is QueueKind.FAIR_SHARE and description.enabled,
+            movable=description.kind is QueueKind.FAIR_SHARE
+            and description.enabled
+            and not misfits(description, policy),
             waiting=waiting,
             busy=busy,
             effects=effects_now(policy, now, self.control, self.alarms, keep=self.keep),

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from pointsman.loops.fit import misfits
 from pointsman.ports import QueueDescription, QueueRecord, Snapshot
 from pointsman.queues.estimates import Finished
 from pointsman.queues.jobs import SOON, BusyJob, Detail, JobRecord, Stage, Status, WaitingJob, kind_of
@@ -119,6 +120,8 @@ def problems_of(description: QueueDescription, policy: Policy, strangers: Iterab
             f"{description.name} is a {description.kind} queue: nothing in it can be moved, it is measured only; "
             "submit to a SageMaker queue with a fair-share scheduling policy"
         )
+    else:
+        yield from (f"{unfit.message}; nothing is moved: {unfit.remedy}" for unfit in misfits(description, policy))
     if description.kind is QueueKind.QUOTA_SHARE:
         yield f"{description.name} has quota shares: this version measures it and moves nothing in it"
     if not description.enabled:
