@@ -1,9 +1,11 @@
 """What an operator can see of rollouts that stop, go back, drift, get stuck, or need a person."""
 
+import itertools
+
 import pytest
 
 from pointsman.rollouts.commands import retry
-from pointsman.rollouts.decision import FireSwitch, SubmitUpdate
+from pointsman.rollouts.decision import FireSwitch, SubmitUpdate, SuspendScaling
 from pointsman.rollouts.draft import ATTEMPTS_BACK, MOST_CHANGES, PATIENCE
 from pointsman.rollouts.observations import WHOLE, AlarmState, Suspension
 from pointsman.rollouts.record import Direction, HoldKind, Phase, State, Step, Switch
@@ -171,6 +173,39 @@ def test_a_way_back_that_waited_long_for_room_is_tried_and_then_left_to_a_person
     assert len(updates(made, Direction.BACK)) == ATTEMPTS_BACK
 
 
+def test_auto_scaling_is_suspended_before_a_way_back_that_waited_long_for_room_is_tried() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    _full(made)
+    made.truth.parts["m1"].scaling = Suspension()
+    made.before["m1"] = (4, Suspension())
+    made.mischief("rollback")
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert made.truth.parts["m1"].scaling == Suspension()
+    assert not made.truth.wrong
+
+
+def test_ways_back_that_fail_are_tried_again_ever_later() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=0)
+    made.truth.dies = 1.0
+    made.mischief("rollback")
+    made.run()
+    sent = [a.attempt.prepared_at for a in made.acts if isinstance(a, SubmitUpdate) and not a.alarms]
+    gaps = [after - before for before, after in itertools.pairwise(sent)]
+    assert len(sent) == ATTEMPTS_BACK
+    assert [gap >= least for gap, least in zip(gaps, (60, 120, 240, 480, 960), strict=True)] == [True] * 5
+
+
+def test_a_target_that_is_taken_away_meanwhile_is_left_alone() -> None:
+    made = world(waves=(Amount(100, percent=True),))
+    part = made.truth.parts["m3"]
+    made.run(stop=lambda: any(n.component == "m3" for n in made.record.scaling) and not made.running)
+    part.scaling = None
+    assert made.run().phase is Phase.SUCCEEDED
+    assert sum(isinstance(a, SuspendScaling) and a.component == "m3" for a in made.acts) <= 1
+
+
 def test_what_yields_gives_way_to_a_way_back_too_and_is_restored() -> None:
     made = world(yielding=(Yielding("y1"), Yielding("x1", 1)))
     made.truth.parts["x1"] = Part("x1", "e1", 1)
@@ -206,6 +241,7 @@ def test_drift_holds_and_nothing_is_overwritten() -> None:
     made.run(until=50_000.0)
     assert made.truth.parts["m3"].spec == OTHER
     assert updates(made, Direction.FORWARD) == ["m1"]
+    made.truth.parts["m3"].busy_until = 0.0  # what is being scaled at this moment cannot be adopted
     made.human()
     assert made.run().phase is Phase.SUCCEEDED
     assert made.truth.parts["m3"].spec == NEW

@@ -15,6 +15,7 @@ from pointsman.rollouts.record import Back, ComponentRecord, Direction, HoldKind
 from pointsman.rollouts.submit import exhausted, prepare, room_back, send
 
 _ON_THE_WAY = frozenset({State.REVERT_WAIT, State.REVERT_SUBMITTING, State.REVERT_UPDATING, State.REVERT_FAILED})
+RETRY = 60.0  # seconds from a first way back that came to nothing to the second; then twice as long each time
 _RUNNING = frozenset({State.REVERT_SUBMITTING, State.REVERT_UPDATING})
 
 
@@ -117,10 +118,14 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
         return ""
     if sum(1 for c in others if c.state in _RUNNING) >= draft.plan.request.revert_concurrency:
         return ""
+    if (again := _again(component, view)) > draft.now:
+        draft.wake(again)
+        return ""
     endpoint = draft.seen.endpoints.get(member.endpoint)
-    short = _no_room(draft, component, view)
-    ready = endpoint is not None and endpoint.in_service and not short
+    ready = endpoint is not None and endpoint.in_service
     ready = ready and scaling_suspended(draft, component.name, member.endpoint)
+    short = _no_room(draft, component, view)
+    ready = ready and not short
     if ready and view.status is Status.IN_SERVICE and (view.desired == 1 or _surged(draft, component.name)):
         ready = copies_changed(draft, component.name, member.endpoint, 2)
     if not (ready or late):
@@ -133,6 +138,14 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
         prepare(draft, component, view, Direction.BACK)
         return ""
     return short
+
+
+def _again(component: ComponentRecord, view: ComponentView) -> float:
+    """When a way back that came to nothing is tried again: each time later, since room that lacks may come by then."""
+    failed = component.tried(Direction.BACK)
+    if component.state is not State.REVERT_WAIT or failed == 0 or view.status is Status.FAILED:
+        return component.since
+    return component.since + RETRY * 2.0 ** (failed - 1)
 
 
 def _no_room(draft: Draft, component: ComponentRecord, view: ComponentView) -> str:
