@@ -71,7 +71,7 @@ test-aws: $(DEV_STAMP) $(AWS_STAMP) ## the tests that drive the emulator by the 
 	@$(BIN)/python -m pytest --quiet tests/aws
 
 .PHONY: walk
-walk: $(DEV_STAMP) ## a rollout killed at every boundary there is, one death a run: takes some minutes
+walk: $(DEV_STAMP) ## rollouts killed at every boundary, and under every answer of SageMaker: takes many minutes
 	@$(BIN)/python -m pytest --quiet --numprocesses auto -m walk
 
 .PHONY: golden
