@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pointsman.rollouts.decision import Act, CreateSwitch, DeleteSwitch, FireSwitch
-from pointsman.rollouts.draft import ASK_AGAIN, PATIENCE, Draft, switch_name
+from pointsman.rollouts.draft import ASK_AGAIN, LEASE, PATIENCE, Draft, switch_name
 from pointsman.rollouts.observations import AlarmState
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Direction, Intent, Switch
@@ -18,7 +18,7 @@ def advance_switch(draft: Draft) -> None:
     if switch is Switch.CREATING:
         if asked and state is AlarmState.OK:
             _go(draft, Switch.READY)
-        else:
+        elif draft.record.intent is Intent.FORWARD:
             _ask(draft, CreateSwitch(name))
     elif switch is Switch.READY and needed:
         _go(draft, Switch.FIRING)
@@ -26,7 +26,7 @@ def advance_switch(draft: Draft) -> None:
     elif switch is Switch.FIRING:
         if asked and state is AlarmState.ALARM:
             _go(draft, Switch.FIRED)
-        else:
+        elif needed:
             _ask(draft, FireSwitch(name))
     elif switch is Switch.FIRED and needed and state is not AlarmState.ALARM:
         _go(draft, Switch.FIRING)
@@ -45,11 +45,18 @@ def make_switch(draft: Draft) -> bool:
 
 
 def dispose_of_switch(draft: Draft) -> bool:
-    """Whether the switch is gone; it is deleted only when nothing is in flight."""
+    """Whether the switch is gone; it is deleted only when nothing is in flight, and nobody can make it again.
+
+    A sender who was slow may live until his lease ends, and would leave an alarm for ever.
+    """
     switch = draft.record.switch
     if switch in {Switch.NONE, Switch.DELETED}:
         return True
     if draft.outstanding():
+        return False
+    lease = max(draft.record.switch_since, draft.record.switch_asked_at or 0.0) + LEASE
+    if switch is not Switch.DELETING and draft.seen.began <= lease:
+        draft.wake(lease + 1.0)
         return False
     if switch is not Switch.DELETING:
         _go(draft, Switch.DELETING)
