@@ -20,7 +20,7 @@ def test_a_switch_that_a_slow_pass_makes_after_all_is_not_left() -> None:
     made.mischief("abort")
     made.run(stop=lambda: made.truth.now > stalled[0] + 150)
     made.carry_out(CreateSwitch("pointsman-kill-r1"))
-    assert made.run().phase is Phase.REJECTED
+    assert made.run().phase is Phase.STOPPED
     assert made.truth.switch is None
 
 
