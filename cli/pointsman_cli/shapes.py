@@ -54,6 +54,10 @@ def plan_shape(look: Look, *, stopped: bool) -> Shape:
         "backfills": decision.backfills,
         "held": _held(decision.hold),
         "idle": [{"reason": reason.value, "instances": count} for reason, count in decision.idle],
+        "told": [
+            {"what": t.what.value, "job_id": t.job_id, "name": t.job_name, "class": t.job_class, "sentence": t.sentence}
+            for t in decision.told
+        ],
         "next_wake": moment(decision.next_wake),
         "problems": list(look.seen.problems),
     }

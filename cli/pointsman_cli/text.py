@@ -19,6 +19,7 @@ from pointsman_cli.standing import Elsewhere, Waiting
 
 IDLE = {
     Idle.RESERVATION: "kept for the job whose place is held",
+    Idle.CEILING: "the class of what fits is at its ceiling; Batch starts it by itself",
     Idle.NOTHING_FITS: "no waiting job fits",
     Idle.NO_WORK: "nothing waits",
     Idle.NOT_RULED: "nothing in this queue can be moved",
@@ -66,6 +67,8 @@ def plan(out: Console, look: Look, *, stopped: bool) -> None:
         out.print("Nothing would be moved.")
     for reason, count in decision.idle:
         out.print(f"{counted(count, 'instance')} would stay idle: {IDLE.get(reason, reason.value)}")
+    for told in decision.told:
+        out.print(f"{told.what.value.replace('_', ' ')}: {told.sentence}")
     out.print(f"held       {_held(decision.hold, view.now)}")
     out.print(f"next pass  {when(decision.next_wake)} at the latest")
 

@@ -12,6 +12,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 from pointsman.ports import PassReport
 
 MOVES_LOGGED = 20  # in full in one line; the history has them all
+TOLD_LOGGED = 20  # `queue plan` shows them all
 
 
 class PowertoolsLog:
@@ -44,6 +45,11 @@ class PowertoolsLog:
                     for move, outcome in list(zip(decision.moves, report.outcomes, strict=True))[:MOVES_LOGGED]
                 ],
                 "move_count": len(decision.moves),
+                "told": [
+                    {"what": told.what.value, "job": told.job_id, "sentence": told.sentence}
+                    for told in decision.told[:TOLD_LOGGED]
+                ],
+                "told_count": len(decision.told),
                 "problems": list(report.problems),
                 "next_wake": decision.next_wake,
             },

@@ -8,6 +8,7 @@ from pointsman.documents import Path, Problem
 from pointsman.policy_models import ClassDocument, DefaultDocument, MatchDocument, PolicyDocument
 from pointsman.queues.globs import contains, overlap
 
+_A_SHARE = "?*"  # every share has a name
 _IDENTIFIER = re.compile(r"[A-Za-z0-9]+\*?")  # a share as a scheduling policy lists it
 
 
@@ -40,7 +41,7 @@ def _names(document: PolicyDocument) -> Iterator[Problem]:
 def _unreachable(document: PolicyDocument) -> Iterator[Problem]:
     for n, (path, later) in enumerate(_everyone(document)):
         match = later.match if isinstance(later, ClassDocument) else MatchDocument()
-        if match.share is not None and not overlap(match.share, document.share):
+        if match.share is not None and not overlap(match.share, document.share, _A_SHARE):
             text = f"nothing can reach class {later.name}: the policy rules no share like {match.share}"
             yield Problem((*path, "match", "share"), text, f"the policy's share is {document.share}")
             continue
@@ -56,7 +57,7 @@ def _unreachable(document: PolicyDocument) -> Iterator[Problem]:
 
 def _covers(wide: MatchDocument, narrow: MatchDocument, ruled: str) -> bool:
     names = wide.job_name is None or contains(wide.job_name, narrow.job_name or "*")
-    shares = wide.share is None or contains(wide.share, ruled, *([narrow.share] if narrow.share else ()))
+    shares = wide.share is None or contains(wide.share, ruled, _A_SHARE, *([narrow.share] if narrow.share else ()))
     tags = all(key in narrow.tag and contains(glob, narrow.tag[key]) for key, glob in wide.tag.items())
     return names and shares and tags
 

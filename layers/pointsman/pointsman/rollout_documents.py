@@ -8,7 +8,6 @@ import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -33,6 +32,7 @@ from pointsman.rollouts.request import (
     Yielding,
 )
 from pointsman.rollouts.specs import Change, Compute
+from pointsman.wall_clock import moment
 
 LARGEST = 100_000  # bytes of a request as JSON: it is stored beside the plan, and travels in events
 LONGEST_FINAL_BAKE, LONGEST_WAIT = 86400.0, 3600.0
@@ -57,21 +57,6 @@ def amount(value: object) -> Amount:
     if isinstance(value, str) and (found := _PERCENT.fullmatch(value)) and 0 < float(found[1]) <= 100:
         return Amount(float(found[1]), percent=True)
     raise ValueError(f"{value!r} is not an amount; write a number as 2, or a percentage as 25%")
-
-
-def moment(value: object) -> float:
-    """A moment such as `2026-12-24T18:00:00Z` as epoch seconds; raises ValueError for one without its zone.
-
-    >>> moment("2026-12-24T18:00:00Z")
-    1798135200.0
-    """
-    try:
-        read = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
-    except ValueError:
-        raise ValueError(f"{value!r} is not a moment; write it as 2026-12-24T18:00:00Z") from None
-    if read.tzinfo is None:
-        raise ValueError(f"{value} does not say its time zone; end it with Z or +01:00")
-    return read.timestamp()
 
 
 Count = Annotated[

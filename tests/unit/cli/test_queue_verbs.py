@@ -73,6 +73,22 @@ def test_plan_has_every_move_with_its_reason(ruled: Command) -> None:
     assert plan["held"]["name"] == "big"
 
 
+def test_plan_tells_what_people_should_know_of_single_jobs(ruled: Command) -> None:
+    batch, now = ruled.deployment.batch, ruled.deployment.clock.now()
+    batch.add_job("never", "search-training", name="giant", size=9, created=now - 60, tags={"team": "vision"})
+    (told,) = asked(ruled, "queue", "plan", "search-training")["told"]
+    sentence = "giant (sweep, 9 instances) can never start: the queue may use 8. Its owner is vision."
+    assert told == {
+        "what": "cannot_fit",
+        "job_id": "never",
+        "name": "giant",
+        "class": "sweep",
+        "sentence": sentence,
+    }
+    printed = " ".join(ruled.run("queue", "plan", "search-training").stdout.split())
+    assert f"cannot fit: {sentence}" in printed
+
+
 def test_plan_says_why_instances_stay_idle(ruled: Command) -> None:
     ruled.deployment.batch.jobs.clear()
     assert asked(ruled, "queue", "plan", "search-training")["idle"] == [{"reason": "no_work", "instances": 8}]
