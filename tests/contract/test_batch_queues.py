@@ -71,7 +71,8 @@ def test_a_snapshot_has_the_front_in_the_order_of_dispatch_and_the_instances_in_
     world.submit(QUEUE, "running", 4, "all")
     waiting = [world.submit(QUEUE, f"job-{n}", 1, "all", priority) for n, priority in enumerate((0, 9, 0))]
 
-    assert world.port.snapshot(QUEUE) == Snapshot((waiting[1], waiting[0], waiting[2]), 4, world.now())
+    front = (waiting[1], waiting[0], waiting[2])
+    assert world.port.snapshot(QUEUE) == Snapshot(front, 4, world.now(), (("all", 4),))
 
 
 def test_a_fifo_queue_has_a_snapshot_in_the_order_of_submission(world: BatchWorld) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from pointsman.errors import Gone
 from pointsman.ports import Clock, JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Stage, Status
+from pointsman.queues.quota import QuotaShare
 from pointsman.queues.view import QueueKind
 from tests.fakes.faults import Faulty, can_fail
 
@@ -21,6 +23,8 @@ class FakeBatchQueues(Faulty):
         self.jobs: dict[str, Sighting] = {}
         self.priorities: list[tuple[str, int]] = []
         self.described: list[str] = []
+        self.shares_set: list[QuotaShare] = []
+        self.weights_set: list[tuple[tuple[str, float], ...]] = []
 
     def add_queue(
         self,
@@ -37,6 +41,13 @@ class FakeBatchQueues(Faulty):
         self.queues[name] = QueueDescription(name, arn, kind, capacity, shares, enabled, weights)
         return self.queues[name]
 
+    def add_quota_queue(self, name: str, instance_type: str, *shares: QuotaShare) -> QueueDescription:
+        """A queue with these quota shares, its environment as big as their limits together."""
+        capacity = sum(limit for share in shares for _, limit in share.limits)
+        queue = self.add_queue(name, capacity, QueueKind.QUOTA_SHARE)
+        self.queues[name] = replace(queue, quota_shares=shares, limits=((instance_type, capacity),))
+        return self.queues[name]
+
     def add_job(
         self,
         job_id: str,
@@ -51,8 +62,9 @@ class FakeBatchQueues(Faulty):
         tags: Mapping[str, str] | None = None,
         created: float | None = None,
         started: float | None = None,
+        **detail: Any,
     ) -> Sighting:
-        """A job as Batch has it now, its detail included."""
+        """A job as Batch has it now, its detail included; `detail` is more of it."""
         now = self._clock.now()
         self.jobs[job_id] = Sighting(
             job_id=job_id,
@@ -62,7 +74,7 @@ class FakeBatchQueues(Faulty):
             name=name or job_id,
             created=now if created is None else created,
             started=now if started is None and status is Status.RUNNING else started,
-            detail=Detail(size, size if gpus is None else gpus, share, priority, dict(tags or {})),
+            detail=Detail(size, size if gpus is None else gpus, share, priority, dict(tags or {}), **detail),
         )
         return self.jobs[job_id]
 
@@ -73,6 +85,45 @@ class FakeBatchQueues(Faulty):
         stopped = now if status.stage is Stage.ENDED else None
         self.jobs[job_id] = replace(job, status=status, at=now, started=started, stopped=stopped)
         return self.jobs[job_id]
+
+    def evict(self, job_id: str) -> Sighting:
+        """Batch preempts the job: it waits again."""
+        job = self.jobs[job_id]
+        self.jobs[job_id] = replace(
+            job, status=Status.RUNNABLE, at=self._clock.now(), started=None, preemptions=job.preemptions + 1
+        )
+        return self.jobs[job_id]
+
+    @can_fail
+    def quota_shares(self, queue: str) -> tuple[QuotaShare, ...]:
+        if queue not in self.queues:
+            raise Gone(f"there is no job queue {queue}")
+        return self.queues[queue].quota_shares
+
+    @can_fail
+    def set_quota_share(self, share: QuotaShare) -> None:
+        for name, queue in self.queues.items():
+            if any(one.arn == share.arn for one in queue.quota_shares):
+                shares = tuple(share if one.arn == share.arn else one for one in queue.quota_shares)
+                self.queues[name] = replace(queue, quota_shares=shares)
+                self.shares_set.append(share)
+                return
+        raise Gone(f"there is no quota share {share.arn}")
+
+    @can_fail
+    def weights(self, policy: str) -> tuple[tuple[str, float], ...]:
+        for queue in self.queues.values():
+            if queue.policy == policy:
+                return queue.weights
+        raise Gone(f"there is no scheduling policy {policy}")
+
+    @can_fail
+    def set_weights(self, policy: str, weights: tuple[tuple[str, float], ...]) -> None:
+        self.weights(policy)
+        self.weights_set.append(weights)
+        for name, queue in self.queues.items():
+            if queue.policy == policy:
+                self.queues[name] = replace(queue, weights=weights, shares=tuple(share for share, _ in weights))
 
     @can_fail
     def describe_queue(self, name: str) -> QueueDescription:

@@ -13,6 +13,7 @@ from pointsman.queues.effects import AlarmTransition, Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Status
 from pointsman.queues.pins import Pin
+from pointsman.queues.quota import QuotaShare
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueKind, QueueView
 
@@ -22,6 +23,9 @@ class QueueDescription:
     """A job queue as Batch describes it; `capacity` is the service environment's limit in instances.
 
     `shares` and `weights` are those that a fair-share scheduling policy lists; a listed share may end in `*`.
+    `reservation` is the policy's per cent, to the power of the shares that are active, that is kept for those that are
+    not. `limits` are the environment's by unit; `siblings` are other queues that the same environment feeds, `others`
+    those under the same scheduling policy.
     """
 
     name: str
@@ -31,19 +35,27 @@ class QueueDescription:
     shares: tuple[str, ...] = ()
     enabled: bool = True
     weights: tuple[tuple[str, float], ...] = ()
+    quota_shares: tuple[QuotaShare, ...] = ()
+    limits: tuple[tuple[str, int], ...] = ()
+    reservation: int = 0
+    siblings: tuple[str, ...] = ()
+    policy: str = ""
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The first 100 waiting jobs in dispatch order, and the instances in use; true as of `at`.
 
-    `shares` has the instances in use of those shares that use most.
+    `shares` has the instances in use of those shares that use most. Where only the first of each quota share is told,
+    `front` is not the `whole` of what it would be.
     """
 
     front: tuple[str, ...]
     used: int
     at: float
     shares: tuple[tuple[str, int], ...] = ()
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +121,8 @@ class QueueRecord:
 
     An `owner` that is still named did not come to the end of its pass. `swept` is when the last whole sweep began.
     `priorities` are what we set active jobs to, `would` what a queue in observe would have set, `suspects` jobs on
-    which the snapshot and the table disagreed. `problem` is what people should know of the last pass (empty: nothing).
+    which the snapshot and the table disagreed, `preempted` how often Batch has preempted active jobs. `problem` is what
+    people should know of the last pass (empty: nothing).
     """
 
     queue: str
@@ -125,6 +138,7 @@ class QueueRecord:
     priorities: tuple[tuple[str, int], ...] = ()
     would: tuple[tuple[str, int], ...] = ()
     suspects: tuple[str, ...] = ()
+    preempted: tuple[tuple[str, int], ...] = ()
     problem: str = ""
 
 

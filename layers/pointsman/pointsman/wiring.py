@@ -11,16 +11,20 @@ from uuid import uuid4
 
 from pointsman.aws.alarms import CloudWatchAlarms
 from pointsman.aws.batch import AwsBatchQueues
+from pointsman.aws.checkpoints import S3Checkpoints
 from pointsman.aws.clients import Clients
 from pointsman.aws.control_table import DynamoControl
 from pointsman.aws.instance_types import Ec2InstanceTypes
 from pointsman.aws.job_table import DynamoJobTable
 from pointsman.aws.messages import SqsDeadLetters, SqsWakes
+from pointsman.aws.share_records import DynamoShareRecords
+from pointsman.aws.share_settings import AwsShareSettings
 from pointsman.decision_log import PowertoolsLog
 from pointsman.loops.inspect import Inspector
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
+from pointsman.loops.quota import Shares
 from pointsman.loops.recorder import Recorder
 from pointsman.settings import Settings
 
@@ -84,11 +88,18 @@ class Wiring:
         """Where poison ends."""
         return SqsDeadLetters(self._clients.sqs, self.settings.dead_letters_url)
 
+    @cached_property
+    def _shares(self) -> Shares:
+        return Shares(
+            AwsShareSettings(self._clients.batch),
+            DynamoShareRecords(self._clients.dynamodb, self.settings.control_table),
+            S3Checkpoints(lambda: self._clients.s3),
+        )
+
     def observer(self, *, keep: bool = True) -> Observer:
         """What looks at a queue; with `keep` unset it stores nothing."""
-        return Observer(
-            self.clock, self.batch, CloudWatchAlarms(self._clients.cloudwatch), self.jobs, self.control, keep
-        )
+        alarms = CloudWatchAlarms(self._clients.cloudwatch)
+        return Observer(self.clock, self.batch, alarms, self.jobs, self.control, self._shares, keep)
 
     def inspector(self) -> Inspector:
         """Looks at queues that change nothing."""

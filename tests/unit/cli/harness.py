@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from pointsman.loops.inspect import Inspector
 from pointsman.loops.observe import Observer
+from pointsman.loops.quota import Shares
 from pointsman_cli.access import Target
 from pointsman_cli.main import cli
 from tests.fakes.alarms import FakeAlarms
@@ -15,6 +16,7 @@ from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
 from tests.fakes.job_table import FakeJobTable
+from tests.fakes.share_records import FakeCheckpoints, FakeShareRecords
 
 POLICY = """\
 version: 1
@@ -40,7 +42,8 @@ class FakeDeployment:
     alarms: FakeAlarms
 
     def inspector(self) -> Inspector:
-        observer = Observer(self.clock, self.batch, self.alarms, self.jobs, self.control, keep=False)
+        shares = Shares(self.batch, FakeShareRecords(), FakeCheckpoints())
+        observer = Observer(self.clock, self.batch, self.alarms, self.jobs, self.control, shares, keep=False)
         return Inspector(observer, self.jobs, self.control)
 
 

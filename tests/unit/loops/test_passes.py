@@ -88,7 +88,7 @@ def test_what_is_lifted_and_no_longer_fits_goes_back_to_what_it_was_submitted_wi
     [
         (QueueKind.FIFO, "is a FIFO queue: nothing in it can be moved, it is measured only"),
         (QueueKind.CONTAINER, "is a container queue: nothing in it can be moved, it is measured only"),
-        (QueueKind.QUOTA_SHARE, "has quota shares: this version measures it and moves nothing in it"),
+        (QueueKind.QUOTA_SHARE, "search-training has no quota share yet: nothing in it can start; create one"),
     ],
 )
 def test_a_queue_that_cannot_be_moved_is_measured_and_explained(kind: QueueKind, words: str) -> None:

@@ -11,6 +11,7 @@ from pointsman.inbound import Message
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
+from pointsman.loops.quota import Shares
 from pointsman.loops.recorder import Recorder
 from pointsman.loops.rollout_wakers import RolloutRelay
 from pointsman.loops.wakers import AlarmRelay, DueQueues
@@ -23,6 +24,7 @@ from tests.fakes.control import FakeControl
 from tests.fakes.job_table import FakeJobTable
 from tests.fakes.messages import FakeDeadLetters, FakeWakes
 from tests.fakes.rollout_table import FakeRolloutTable
+from tests.fakes.share_records import FakeCheckpoints, FakeShareRecords
 
 QUEUE = "search-training"
 POLICY: dict[str, Any] = {
@@ -85,6 +87,8 @@ class World:
         self.alarms = FakeAlarms()
         self.jobs = FakeJobTable(saved_calls=budget, calls_a_second=2.0)
         self.control = FakeControl()
+        self.shares = FakeShareRecords()
+        self.checkpoints = FakeCheckpoints()
         self.wakes = FakeWakes()
         self.dead_letters = FakeDeadLetters()
         self.log = Log()
@@ -100,6 +104,7 @@ class World:
             wrap(self.alarms, "alarms"),
             wrap(self.jobs, "jobs"),
             wrap(self.control, "control"),
+            Shares(wrap(self.batch, "shares"), wrap(self.shares, "records"), wrap(self.checkpoints, "checkpoints")),
             keep,
         )
 

@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.share_settings import AwsShareSettings, weights_of
 from pointsman.errors import Gone
 from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Stage, Status, crashes_in
+from pointsman.queues.quota import ANY_TYPE
 from pointsman.queues.view import QueueKind
 
 PAGE = 100
 MILLISECONDS_FROM = 1e11  # as epoch seconds this is the year 5138: Batch gives milliseconds, some samples seconds
+USE_OF_SHARES = (("fairshareUtilization", "shareIdentifier"), ("quotaShareUtilization", "quotaShareName"))
 REFUSED = "ClientException"  # Batch's only code for what it does not know, or will not do
 
 
@@ -21,59 +25,93 @@ class AwsBatchQueues:
     def __init__(self, batch: Any, instance_types: InstanceTypes, clock: Clock) -> None:
         """Use this client."""
         self._batch = batch
+        self._shares = AwsShareSettings(batch)
         self._instance_types = instance_types
         self._clock = clock
 
     def describe_queue(self, name: str) -> QueueDescription:
         """The queue with its kind and capacity; raises `Gone` when there is no such queue."""
-        with Translated(REFUSED):
-            found = self._batch.describe_job_queues(jobQueues=[name])["jobQueues"]
-        if not found:
+        queues = self._queues()
+        queue = next((queue for queue in queues if queue["jobQueueName"] == name), None)
+        if queue is None:
             raise Gone(f"there is no job queue {name}")
-        queue = found[0]
         enabled = queue["state"] == "ENABLED"
-        environments = [entry["serviceEnvironment"] for entry in queue.get("serviceEnvironmentOrder", ())]
+        environments, policy = _environments(queue), queue.get("schedulingPolicyArn")
         if not environments:
             return QueueDescription(name, queue["jobQueueArn"], QueueKind.CONTAINER, 0, enabled=enabled)
-        capacity, open_ = self._environments(environments)
-        kind, weights = self._policy(queue.get("schedulingPolicyArn"))
-        shares = tuple(share for share, _ in weights)
-        return QueueDescription(name, queue["jobQueueArn"], kind, capacity, shares, enabled and open_, weights)
+        limits, open_ = self._limits(environments)
+        shared = [other for other in queues if other["jobQueueName"] != name]
+        described = QueueDescription(
+            name=name,
+            arn=queue["jobQueueArn"],
+            kind=QueueKind.FIFO,
+            capacity=sum(limit for _, limit in limits),
+            enabled=enabled and open_,
+            limits=limits,
+            siblings=tuple(q["jobQueueName"] for q in shared if set(_environments(q)) & set(environments)),
+        )
+        if not policy:
+            return described
+        others = tuple(other["jobQueueName"] for other in shared if other.get("schedulingPolicyArn") == policy)
+        return self._ordered(replace(described, policy=policy, others=others))
 
-    def _environments(self, names: list[str]) -> tuple[int, bool]:
-        """Instances that the environments allow in all, and whether they take work."""
+    def _queues(self) -> list[dict[str, Any]]:
+        """All the job queues: those that share an environment or a policy are found by what they say of themselves."""
+        found: list[dict[str, Any]] = []
+        more: dict[str, str] = {}
+        while True:
+            with Translated():
+                answer = self._batch.describe_job_queues(**more)
+            found += answer["jobQueues"]
+            if not answer.get("nextToken"):
+                return found
+            more = {"nextToken": answer["nextToken"]}
+
+    def _limits(self, names: list[str]) -> tuple[tuple[tuple[str, int], ...], bool]:
+        """Instances that the environments allow, by unit, and whether they take work."""
         with Translated():
             found = self._batch.describe_service_environments(serviceEnvironments=names)["serviceEnvironments"]
         limits = [limit for environment in found for limit in environment["capacityLimits"]]
-        return sum(limit.get("maxCapacity", 0) for limit in limits), all(e.get("state") != "DISABLED" for e in found)
+        by_unit = tuple((limit.get("capacityUnit", ANY_TYPE), limit.get("maxCapacity", 0)) for limit in limits)
+        return by_unit, all(environment.get("state") != "DISABLED" for environment in found)
 
-    def _policy(self, arn: str | None) -> tuple[QueueKind, tuple[tuple[str, float], ...]]:
-        if not arn:
-            return QueueKind.FIFO, ()
+    def _ordered(self, queue: QueueDescription) -> QueueDescription:
+        """The queue with what its scheduling policy says."""
         with Translated():
-            found = self._batch.describe_scheduling_policies(arns=[arn])["schedulingPolicies"]
+            found = self._batch.describe_scheduling_policies(arns=[queue.policy])["schedulingPolicies"]
         policy = found[0] if found else {}
         if "quotaSharePolicy" in policy:
-            return QueueKind.QUOTA_SHARE, ()
-        shares = policy.get("fairsharePolicy", {}).get("shareDistribution", ())
-        return QueueKind.FAIR_SHARE, tuple((s["shareIdentifier"], float(s.get("weightFactor", 1.0))) for s in shares)
+            shares = self._shares.quota_shares(queue.name)
+            return replace(queue, kind=QueueKind.QUOTA_SHARE, quota_shares=shares)
+        fair = policy.get("fairsharePolicy", {})
+        weights = weights_of(fair)
+        return replace(
+            queue,
+            kind=QueueKind.FAIR_SHARE,
+            shares=tuple(share for share, _ in weights),
+            weights=weights,
+            reservation=fair.get("computeReservation", 0),
+        )
 
     def snapshot(self, name: str) -> Snapshot:
         """The front of the queue and its use, as far as Batch takes a snapshot of this kind of queue."""
         now = self._clock.now()
         with Translated(REFUSED):
             answer = self._batch.get_job_queue_snapshot(jobQueue=name)
-        front = answer.get("frontOfQueue", {})
+        front, heads = answer.get("frontOfQueue", {}), answer.get("frontOfQuotaShares", {}).get("quotaShares", {})
+        first = [job for jobs in heads.values() for job in jobs]
         use = answer.get("queueUtilization", {})
         stamps = [_seconds(part.get("lastUpdatedAt")) for part in (front, use)]
         return Snapshot(
-            front=tuple(_tail(job["jobArn"]) for job in front.get("jobs", ())),
+            front=tuple(_tail(job["jobArn"]) for job in front.get("jobs") or first),
             used=_quantity(use.get("totalCapacityUsage", ())),
             at=min((stamp for stamp in stamps if stamp is not None), default=now),
             shares=tuple(
-                (share["shareIdentifier"], _quantity(share.get("capacityUsage", ())))
-                for share in use.get("fairshareUtilization", {}).get("topCapacityUtilization", ())
+                (share[name], _quantity(share.get("capacityUsage", ())))
+                for part, name in USE_OF_SHARES
+                for share in use.get(part, {}).get("topCapacityUtilization", ())
             ),
+            whole=bool(front.get("jobs")) or not first,
         )
 
     def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:
@@ -103,12 +141,16 @@ class AwsBatchQueues:
         size = counted or sum(count for _, count in asked) or 1
         if len(asked) == 1:
             asked = [(asked[0][0], size)]
+        quota_share, budget = job.get("quotaShareName"), job.get("preemptionConfiguration", {})
         return Detail(
             size=size,
             gpus=self._gpus(asked) if asked else size,
-            share=job.get("shareIdentifier") or job.get("quotaShareName"),
+            share=job.get("shareIdentifier") or quota_share,
             priority=job.get("schedulingPriority", 0),
             tags=job.get("tags", {}),
+            types=_by_type(asked) if quota_share else (),
+            checkpoints=_checkpoints(job.get("serviceRequestPayload", "")) if quota_share else None,
+            outlives=budget.get("preemptionRetriesBeforeTermination") if quota_share else None,
         )
 
     def _gpus(self, asked: Iterable[tuple[str, int]]) -> int:
@@ -133,6 +175,27 @@ def _instances(payload: str) -> list[tuple[str, int]]:
         return [(str(group.get("InstanceType", "")), int(group.get("InstanceCount", 1))) for group in groups]
     except (ValueError, KeyError, TypeError, AttributeError):
         return []
+
+
+def _environments(queue: Mapping[str, Any]) -> list[str]:
+    return [entry["serviceEnvironment"] for entry in queue.get("serviceEnvironmentOrder", ())]
+
+
+def _by_type(asked: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Instances by type, the groups of one type added up."""
+    total: dict[str, int] = {}
+    for instance_type, count in asked:
+        total[instance_type] = total.get(instance_type, 0) + count
+    return tuple(sorted(total.items()))
+
+
+def _checkpoints(payload: str) -> str | None:
+    """Where a training request saves its work; None when it does not, and then it begins anew after a preemption."""
+    try:
+        place = json.loads(payload)["CheckpointConfig"]["S3Uri"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return place if isinstance(place, str) and place else None
 
 
 def _sighting(job: Mapping[str, Any], queue: str, at: float, status: Status, detail: Detail | None = None) -> Sighting:

@@ -29,9 +29,9 @@ _NUMBERS = {status: number_ for number_, status in enumerate(_STATUSES)}
 _SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
 _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
-# preemptions, flags, since when its priority is someone else's (after its creation), crashes. A later release only adds
-# to its end.
-_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0]
+# preemptions, flags, since when its priority is someone else's (after its creation), crashes, and of a job in a quota
+# share its instance types, checkpoints, and preemptions that it outlives. A later release only adds to its end.
+_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None]
 _FIELDS = len(_DEFAULTS)
 
 
@@ -61,6 +61,9 @@ def encode(record: JobRecord) -> Item:
         _DOUBTFUL * record.doubtful + _FOLDED * record.folded + _FOREIGN * record.foreign,
         _after(created, record.foreign_since or None),
         record.crashes,
+        detail.types if detail and detail.types else None,
+        detail.checkpoints if detail else None,
+        detail.outlives if detail else None,
     ]
     while state and state[-1] == _DEFAULTS[len(state) - 1]:
         state.pop()
@@ -83,7 +86,8 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
     state = json.loads(item["st"]["S"])
     state += _DEFAULTS[len(state) :]
     (name, number_, after, share, size, gpus, priority, tags,
-     submitted, attempts, started, stopped, preemptions, flags, since, crashes) = state[:_FIELDS]  # fmt: skip
+     submitted, attempts, started, stopped, preemptions, flags, since, crashes,
+     types, checkpoints, outlives) = state[:_FIELDS]  # fmt: skip
     created = int((item.get("s") or item["sort"])["S"][2:])
     at = created + after
     return JobRecord(
@@ -97,7 +101,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
         preemptions,
         None if started is None else (at + started) / 1000,
         None if stopped is None else (at + stopped) / 1000,
-        None if size is None else Detail(size, gpus, share, priority, tags or {}),
+        None if size is None else Detail(size, gpus, share, priority, tags or {}, _types(types), checkpoints, outlives),
         submitted,
         doubtful=bool(flags & _DOUBTFUL),
         folded=bool(flags & _FOLDED),
@@ -118,6 +122,10 @@ def rounded(record: JobRecord) -> JobRecord:
         stopped=None if record.stopped is None else round(record.stopped * 1000) / 1000,
         foreign_since=round(record.foreign_since * 1000) / 1000,
     )
+
+
+def _types(stored: list[list[Any]] | None) -> tuple[tuple[str, int], ...]:
+    return tuple((name, count) for name, count in stored or ())
 
 
 def _after(at: int, moment: float | None) -> int | None:

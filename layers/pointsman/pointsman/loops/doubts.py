@@ -20,7 +20,7 @@ def contradictions(
     if snapshot is None:
         return set()
     front = set(snapshot.front)
-    whole = len(front) < SNAPSHOT_JOBS
+    whole = snapshot.whole and len(front) < SNAPSHOT_JOBS
     doubts = set()
     for row in known.values():
         if row.at >= snapshot.at - 1:

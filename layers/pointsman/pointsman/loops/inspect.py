@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from pointsman.errors import UserMistake
+from pointsman.loops.decision import look_and_decide
 from pointsman.loops.observe import Observation, Observer
 from pointsman.policy_documents import stored_policy
 from pointsman.ports import Control, JobTable, QueueRecord, StoredPolicy
-from pointsman.queues.decide import Decision, decide
+from pointsman.queues.decide import Decision
 from pointsman.queues.policy import Policy
 
 
@@ -39,5 +40,5 @@ class Inspector:
             )
         policy = stored_policy(stored.document)
         record = self.jobs.queue(queue)
-        seen = self.observer.observe(record, policy)
-        return Look(record, stored, policy, seen, decide(seen.view, policy))
+        seen, decision = look_and_decide(self.observer, record, policy)
+        return Look(record, stored, policy, seen, decision)

@@ -38,7 +38,7 @@ def sweep(
 
     The walk through the waiting jobs goes on where the last pass left it; the record says where.
     """
-    deep = snapshot is None or len(snapshot.front) >= SNAPSHOT_JOBS
+    deep = snapshot is None or not snapshot.whole or len(snapshot.front) >= SNAPSHOT_JOBS
     allowed = jobs.take_budget(PAGES if deep else PAGES // 2, now)
     seen: list[Sighting] = []
     pages, busy, complete = 0, Sweep(now, _BUSY[0]), False

@@ -13,6 +13,7 @@ from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
+from pointsman.loops.quota import Shares, preempted
 from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
     Alarms,
@@ -28,6 +29,7 @@ from pointsman.ports import (
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Stage, Status, merge
 from pointsman.queues.policy import Policy
+from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueKind, QueueView
 
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
@@ -38,7 +40,10 @@ FOLD_WITHOUT_DETAIL = 3600.0  # seconds after which an ended job that was never 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a pass decides on; `unfinished` says that there was more to look at than the budget allowed."""
+    """What a pass decides on; `unfinished` says that there was more to look at than the budget allowed.
+
+    `preempted` are jobs that Batch has evicted since the last pass.
+    """
 
     view: QueueView
     description: QueueDescription
@@ -48,6 +53,7 @@ class Observation:
     listed: int
     problems: tuple[str, ...]
     unfinished: bool
+    preempted: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,7 @@ class Observer:
     alarms: Alarms
     jobs: JobTable
     control: Control
+    shares: Shares
     keep: bool = True
 
     def observe(self, record: QueueRecord, policy: Policy, *, died: bool = False) -> Observation:
@@ -79,6 +86,9 @@ class Observer:
         """
         now = self.clock.now()
         record, description = self._describe_queue(record, now)
+        quota = description.kind is QueueKind.QUOTA_SHARE
+        if quota and self.jobs.take_budget(1, now):
+            description = self.shares.described(description)
         known = {row.job_id: row for row in self.jobs.active(record.queue)}
         snapshot = self._snapshot(description, now)
         used = snapshot.used if snapshot and snapshot.at >= max((r.at for r in known.values()), default=0.0) else None
@@ -95,7 +105,7 @@ class Observer:
             now=now,
             capacity=description.capacity,
             used=used if used is not None else table_use(known),
-            movable=description.kind is QueueKind.FAIR_SHARE
+            movable=(description.kind is QueueKind.FAIR_SHARE or bool(description.quota_shares))
             and description.enabled
             and not misfits(description, policy),
             waiting=waiting,
@@ -108,9 +118,43 @@ class Observer:
         )
         problems = tuple(problems_of(description, policy, strangers))
         record = replace(record, priorities=_still_active(record, known))
-        return Observation(
+        seen = Observation(
             view, description, known, record, cleared.described, cleared.listed, problems, cleared.unfinished
         )
+        return self._with_quota(seen, policy, cleared.unsure) if quota else seen
+
+    def _with_quota(self, seen: Observation, policy: Policy, unsure: frozenset[str]) -> Observation:
+        """The same with what quota shares add."""
+        view, told = self.shares.seen(seen.view, seen.description, policy, seen.records)
+        shown = {job.job_id for job in view.busy}.union(
+            job.job_id for jobs in (view.waiting, view.strangers) for job in jobs
+        )
+        view = replace(view, unsure=unsure | (seen.records.keys() - shown))
+        gone, counts = preempted(seen.records, seen.record, view)
+        record = replace(seen.record, preempted=counts)
+        return replace(seen, view=view, record=record, problems=(*seen.problems, *told), preempted=gone)
+
+    def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:
+        """The same with these jobs described just now, as far as the budget goes."""
+        known, ours = dict(seen.records), dict(seen.record.priorities)
+        _, fresh = self._describe(known, job_ids, ours)
+        record = replace(seen.record, priorities=tuple((i, p) for i, p in seen.record.priorities if i not in fresh))
+        pins = {pin.job_id: pin for pin in seen.view.pins}
+        sure = {job_id: row for job_id, row in known.items() if job_id in fresh or job_id not in seen.view.unsure}
+        sure = {job_id: row for job_id, row in sure.items() if row.stage is not Stage.ENDED}
+        waiting, busy, strangers = jobs_of(record, seen.description, policy, sure, pins, seen.view.now)
+        saved = {job.job_id: job.saved for job in seen.view.busy}
+        busy = tuple(replace(job, saved=saved.get(job.job_id)) for job in busy)
+        view = replace(
+            seen.view,
+            waiting=waiting,
+            busy=busy,
+            strangers=strangers,
+            used=sum(job.size for job in busy),
+            described=frozenset(fresh),
+            unsure=seen.view.unsure - fresh,
+        )
+        return replace(seen, view=view, records=known, record=record, described=seen.described + len(fresh))
 
     def _clear_up(
         self,

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
+from pointsman.loops.decision import look_and_decide
 from pointsman.loops.observe import Observation, Observer
 from pointsman.policy_documents import stored_policy
 from pointsman.ports import (
@@ -25,7 +26,7 @@ from pointsman.ports import (
     Wakes,
     Write,
 )
-from pointsman.queues.decide import Decision, decide
+from pointsman.queues.decide import Decision
 from pointsman.queues.policy import Mode
 from pointsman.queues.reasons import Move
 from pointsman.queues.wake import LEAST_GAP, POLL
@@ -40,6 +41,7 @@ class Outcome(StrEnum):
     OBSERVED = "observed"
     GONE = "gone"
     DEFERRED = "deferred"
+    SEEN = "seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,10 @@ class QueueLoop:
 
     def _pass(self, taken: QueueRecord, stored: StoredPolicy, *, died: bool) -> QueueRecord:
         policy = stored_policy(stored.document)
-        seen = self.observer.observe(taken, policy, died=died)
-        decision = decide(seen.view, policy)
+        seen, decision = look_and_decide(self.observer, taken, policy, died=died)
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes = self._act(seen, decision) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
-        self._record(stored, seen.record, decision, outcomes)
+        self._record(stored, seen, decision, outcomes)
         self.log.passed(
             PassReport(
                 seen.view,
@@ -136,8 +137,13 @@ class QueueLoop:
         )
 
     def _act(self, seen: Observation, decision: Decision) -> list[Outcome]:
-        """Set the priorities, within the account's budget; what we mean to set is stored before the first is."""
+        """Set the priorities, within the account's budget; what we mean to set is stored before the first is.
+
+        So is every eviction that is asked for or went on: a pass that is killed here is carried on by the next.
+        """
         now = self.clock.now()
+        for eviction in decision.evictions:
+            self.observer.shares.records.put_eviction(decision.queue, eviction)
         granted = self.jobs.take_budget(len(decision.moves), now) if decision.moves else 0
         chosen = decision.moves[:granted]
         self.control.put_writes([_intent(seen, move, now) for move in chosen])
@@ -164,13 +170,15 @@ class QueueLoop:
         except Conflict:
             return  # an event told already
 
-    def _record(
-        self, stored: StoredPolicy, record: QueueRecord, decision: Decision, outcomes: Sequence[Outcome]
-    ) -> None:
-        """Write the history: each move with what came of it; what was deferred is decided again, and not a line."""
-        told = set(record.would)
+    def _record(self, stored: StoredPolicy, seen: Observation, decision: Decision, outcomes: Sequence[Outcome]) -> None:
+        """Write the history: what Batch did by itself, and each move with what came of it.
+
+        What was deferred is decided again, and not a line.
+        """
+        told = set(seen.record.would)
         self.control.record(
-            [
+            [RecordedMove(decision.queue, decision.at, move, stored.number, Outcome.SEEN) for move in seen.preempted]
+            + [
                 RecordedMove(decision.queue, decision.at, move, stored.number, outcome)
                 for move, outcome in zip(decision.moves, outcomes, strict=True)
                 if outcome is not Outcome.DEFERRED

@@ -56,7 +56,21 @@ def jobs_of(
         job_class = policy.classify(row.name, detail.tags, detail.share)
         kind = kind_of(row, detail, job_class.name)
         if row.stage is Stage.BUSY:
-            busy.append(BusyJob(row.job_id, row.name, kind, detail.gpus, row.started, detail.share or ""))
+            busy.append(
+                BusyJob(
+                    job_id=row.job_id,
+                    name=row.name,
+                    kind=kind,
+                    gpus=detail.gpus,
+                    started=row.started,
+                    share=detail.share or "",
+                    submitted=row.created,
+                    priority=ours.get(row.job_id, detail.priority),
+                    submitted_priority=row.submitted_priority or 0,
+                    preempted=row.preemptions,
+                    outlives=detail.outlives,
+                )
+            )
             continue
         submitted = row.submitted_priority or 0
         until = foreign_until(pins.get(row.job_id), row.foreign_since or row.at, policy.respect_human, now)
@@ -75,7 +89,8 @@ def jobs_of(
             crashes=row.crashes,
             foreign_until=until,
         )
-        ruled = description.kind is not QueueKind.FAIR_SHARE or policy.rules(detail.share)
+        shared = description.kind in (QueueKind.FAIR_SHARE, QueueKind.QUOTA_SHARE)
+        ruled = not shared or policy.rules(detail.share)
         (waiting if ruled else strangers).append(job)
     return tuple(waiting), tuple(busy), tuple(strangers)
 
@@ -122,8 +137,8 @@ def problems_of(description: QueueDescription, policy: Policy, strangers: Iterab
         )
     else:
         yield from (f"{unfit.message}; nothing is moved: {unfit.remedy}" for unfit in misfits(description, policy))
-    if description.kind is QueueKind.QUOTA_SHARE:
-        yield f"{description.name} has quota shares: this version measures it and moves nothing in it"
+    if description.kind is QueueKind.QUOTA_SHARE and not description.quota_shares:
+        yield f"{description.name} has no quota share yet: nothing in it can start; create one"
     if not description.enabled:
         yield f"{description.name} is disabled: enable it, or nothing in it starts"
     for share, count in sorted(Counter(job.share for job in strangers).items()):

@@ -73,7 +73,7 @@ class Detail:
     tags: Mapping[str, str] = field(default_factory=dict)
     types: tuple[tuple[str, int], ...] = ()
     checkpoints: str | None = None
-    preemptions_left: int | None = None
+    outlives: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

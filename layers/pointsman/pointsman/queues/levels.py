@@ -136,6 +136,7 @@ class _Total:
         front: list[tuple[Candidate, Candidate | None]] = []
         standby: list[tuple[WaitingJob, int]] = []
         hold: Hold | None = None
+        level = share.preempts or _switches(self._policy)
         for units, jobs in _by_units(lines).items():
             plan = plan_for(self._part(share, units, jobs, runs), self._policy, self._ranks)
             self._ranks = self._ranks.after(candidate.job for candidate, _ in plan.front)
@@ -143,11 +144,11 @@ class _Total:
                 self._rooms.take(share.name, needs_of(candidate.job.kind))
             front += plan.front
             hold = hold or plan.hold
-            standby += [(job, IN_LINE if share.preempts else number) for job, number in plan.standby]
+            standby += [(job, IN_LINE if level else number) for job, number in plan.standby]
         plan = Plan(tuple(front), hold, () if hold else tuple(standby))
         waiters = [(RESERVED, hold.job)] if hold else []
         waiters += [(number, job) for job, number in plan.standby]
-        if share.preempts and _keeps_levels(self._policy):
+        if share.preempts:
             self._moves += protecting(runs, waiters)
         self._moves += moves_of(tuple(lines), plan, self._view.now)
         self._holds += [hold] if hold else []
@@ -190,9 +191,9 @@ def _sure(view: QueueView, eviction: Eviction) -> bool:
     return view.described.issuperset(eviction.parties)
 
 
-def _keeps_levels(policy: Policy) -> bool:
-    """Whether in-share preemption is left on; where it is switched it is on only while somebody is being evicted."""
-    return policy.preemption is None or policy.preemption.how is How.LEVELS
+def _switches(policy: Policy) -> bool:
+    """Whether in-share preemption is switched on for each eviction."""
+    return policy.preemption is not None and policy.preemption.how is How.SWITCH
 
 
 def protecting(runs: Iterable[BusyJob], waiters: Sequence[tuple[int, WaitingJob]]) -> list[Move]:

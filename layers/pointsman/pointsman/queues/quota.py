@@ -133,6 +133,13 @@ class Rooms:
                 return False
         return True
 
+    def borrowed(self, share: str, kind: Kind) -> bool:
+        """Whether a job of this kind could only have run in the share on what it had borrowed."""
+        one = self._shares.get(share)
+        return one is not None and any(
+            self.used(share, unit) + count > one.limit(unit) for unit, count in needs_of(kind).items()
+        )
+
     def without(self, share: str, jobs: Iterable[BusyJob]) -> "Rooms":
         """The same once these jobs of the share hold nothing."""
         other = Rooms((*self._shares.values(),), self._pool.items(), ())

@@ -1,0 +1,42 @@
+"""The newest checkpoint of a training job, by a look at what lies under its S3 prefix."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from botocore.exceptions import ClientError
+
+from pointsman.aws.faults import Translated
+
+PAGES = 5  # of a listing: what has more objects than that is not known
+
+
+class S3Checkpoints:
+    """Checkpoints in S3; the client is made when it is first needed, which most passes never do."""
+
+    def __init__(self, s3: Callable[[], Any]) -> None:
+        """Use the client that this makes."""
+        self._s3 = s3
+
+    def newest(self, prefix: str) -> float | None:
+        """When the newest object under this S3 URI was written, 0 when there is none; None when it cannot be known.
+
+        A listing is in the order of names, so that all of it has to be seen; a bucket that may not be listed, or is not
+        there, makes it unknown.
+        """
+        place = urlsplit(prefix)
+        if place.scheme != "s3" or not place.netloc:
+            return None
+        newest, more = 0.0, dict[str, str]()
+        for _ in range(PAGES):
+            try:
+                with Translated():
+                    answer = self._s3().list_objects_v2(Bucket=place.netloc, Prefix=place.path.lstrip("/"), **more)
+            except ClientError:
+                return None
+            for each in answer.get("Contents", ()):
+                newest = max(newest, float(each["LastModified"].timestamp()))
+            if not answer.get("IsTruncated"):
+                return newest
+            more = {"ContinuationToken": answer["NextContinuationToken"]}
+        return None

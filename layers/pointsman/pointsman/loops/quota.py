@@ -1,0 +1,146 @@
+"""What a pass sees of quota shares: what they allow now, what evictions would undo, and whom Batch preempted."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from pointsman.errors import Gone, Misconfigured
+from pointsman.ports import QueueDescription, QueueRecord
+from pointsman.queues.evictions import Eviction
+from pointsman.queues.jobs import BusyJob, JobRecord, Stage, WaitingJob
+from pointsman.queues.levels import IN_LINE
+from pointsman.queues.policy import Policy
+from pointsman.queues.quota import Rooms
+from pointsman.queues.reasons import Move, Reason
+from pointsman.queues.view import QueueView
+from pointsman.share_ports import Checkpoints, ShareRecords, ShareSettings
+
+LOOKUPS = 20  # of checkpoints, at most, in one pass
+REMEMBERED = 86400.0  # seconds back that evictions are looked at: by then one is long over
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The ports of a queue whose jobs are in shares."""
+
+    settings: ShareSettings
+    records: ShareRecords
+    checkpoints: Checkpoints
+
+    def described(self, queue: QueueDescription) -> QueueDescription:
+        """The queue with its quota shares as they are this moment."""
+        try:
+            return replace(queue, quota_shares=self.settings.quota_shares(queue.name))
+        except Gone:
+            raise Misconfigured(f"there is no job queue {queue.name}") from None
+
+    def seen(
+        self, view: QueueView, queue: QueueDescription, policy: Policy, rows: Mapping[str, JobRecord]
+    ) -> tuple[QueueView, tuple[str, ...]]:
+        """The view with all that quota shares add to it, and what people should know of them."""
+        busy, unknown = self._with_saved(view, policy, rows)
+        view = replace(
+            view,
+            busy=busy,
+            quota_shares=queue.quota_shares,
+            pool=queue.limits,
+            evictions=self.records.evictions(queue.name, view.now - REMEMBERED),
+        )
+        return view, (*unknown, *_warnings(view, policy))
+
+    def _with_saved(
+        self, view: QueueView, policy: Policy, rows: Mapping[str, JobRecord]
+    ) -> tuple[list[BusyJob], tuple[str, ...]]:
+        """The busy jobs with what an eviction would leave them of their work, as far as one may come into question."""
+        rule = policy.preemption
+        if rule is None:
+            return list(view.busy), ()
+        pressed = {job.share for job in view.waiting if view.now - job.submitted >= rule.patience}
+        preemptible = {c.name for c in policy.classes if c.preemptible}
+        found: list[BusyJob] = []
+        unknown: list[str] = []
+        looked = 0
+        for job in view.busy:
+            detail = rows[job.job_id].detail
+            asked = job.share in pressed and job.kind.job_class in preemptible and job.started is not None
+            if not asked or job.started is None or view.now - job.started < rule.protect or looked >= LOOKUPS:
+                found.append(job)
+                continue
+            if detail is None or detail.checkpoints is None:
+                unknown.append(f"{job.name} has no CheckpointConfig")
+                found.append(job)
+                continue
+            looked += 1
+            newest = self.checkpoints.newest(detail.checkpoints)
+            if newest is None:
+                unknown.append(f"what {job.name} saved under {detail.checkpoints} cannot be read")
+                found.append(job)
+                continue
+            found.append(replace(job, saved=max(job.started, newest)))
+        if not unknown:
+            return found, ()
+        told = f"{len(unknown)} jobs count as not resumable and are not evicted: {unknown[0]}"
+        return found, (told if len(unknown) > 1 else f"a job counts as not resumable and is not evicted: {unknown[0]}",)
+
+
+def _warnings(view: QueueView, policy: Policy) -> Iterable[str]:
+    """Where quota shares are set so that jobs evict each other by themselves, or that nothing can be evicted."""
+    preempting = {share.name for share in view.quota_shares if share.preempts}
+    everyone: list[WaitingJob | BusyJob] = [*view.waiting, *view.busy]
+    levels = {job.submitted_priority for job in everyone if job.share in preempting}
+    if len(levels) > 1:
+        yield (
+            "jobs are submitted with different priorities while in-share preemption is on: such a job evicts others by "
+            "itself; submit all with one priority, and keep people to it by the IAM condition batch:SchedulingPriority"
+        )
+    elif any(level >= IN_LINE for level in levels):
+        yield f"jobs are submitted with priorities of {IN_LINE} or more, above those that Pointsman gives: submit lower"
+    rule = policy.preemption
+    if rule is not None and rule.how == "levels":
+        for share in view.quota_shares:
+            if not share.preempts and any(job.share == share.name for job in view.waiting):
+                yield (
+                    f"share {share.name} has in-share preemption off, so that nothing is evicted in it; turn it on, or "
+                    "let the policy say `how: switch`"
+                )
+    for share in view.quota_shares:
+        stuck = sum(1 for job in view.waiting if job.share == share.name)
+        if not share.enabled and stuck:
+            yield f"share {share.name} is disabled: it takes no new jobs; {stuck} wait in it and still start"
+
+
+def preempted(
+    known: Mapping[str, JobRecord], record: QueueRecord, view: QueueView
+) -> tuple[tuple[Move, ...], tuple[tuple[str, int], ...]]:
+    """Whom Batch preempted since the last pass, each with why, and the counts of all that it ever did of these jobs."""
+    before, counts, told = dict(record.preempted), [], []
+    jobs: dict[str, WaitingJob | BusyJob] = {job.job_id: job for job in view.waiting}
+    jobs |= {job.job_id: job for job in view.busy}
+    rooms = Rooms(view.quota_shares, view.pool, view.busy)
+    for job_id, row in known.items():
+        if row.preemptions == 0 or row.stage is Stage.ENDED:
+            continue
+        counts.append((job_id, row.preemptions))
+        job = jobs.get(job_id)
+        if job is not None and row.preemptions > before.get(job_id, 0) and record.passed_at:
+            told.append(_told(job, row.preemptions, view.evictions, rooms))
+    return tuple(told), tuple(sorted(counts))
+
+
+def _told(job: WaitingJob | BusyJob, count: int, evictions: Iterable[Eviction], rooms: Rooms) -> Move:
+    """Why the job went: it was meant to; its share had borrowed; or neither."""
+    meant = next(
+        (
+            eviction
+            for eviction in evictions
+            if any(victim.job_id == job.job_id and count > victim.preempted for victim in eviction.victims)
+        ),
+        None,
+    )
+    if meant is not None:
+        reason, text = Reason.EVICTED, f"Batch evicted {job.name} for {meant.evictor.name}, as it was asked to."
+    elif rooms.borrowed(job.share, job.kind):
+        reason = Reason.RECLAIMED
+        text = f"Batch evicted {job.name}: share {job.share} ran it on borrowed instances, which their owner needs."
+    else:
+        reason, text = Reason.UNPLANNED, f"Batch evicted {job.name}, a job that nobody had asked it to evict."
+    return Move(job.job_id, job.name, job.kind.job_class, job.priority, job.priority, reason, text)
