@@ -1,5 +1,6 @@
 """A YAML file as plain values, with the place of each. What YAML forbids or guesses at is found with its line."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as File
@@ -17,6 +18,7 @@ MOST_BYTES = 256 * 1024  # what is stored of it has to fit in one item of the co
 MOST_VALUES = 20_000  # bounds what a few aliases can expand to
 
 _TAG = "tag:yaml.org,2002:"
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")  # text to whoever reads JSON
 _BOOLEANS = {"true": True, "yes": True, "on": True, "y": True, "false": False, "no": False, "off": False, "n": False}
 
 
@@ -169,7 +171,7 @@ class _Values:
     def _scalar(self, node: Node, path: Path) -> object:
         text, tag = str(node.value), str(node.tag)
         kind = tag.removeprefix(_TAG)
-        if kind == "str":
+        if kind == "str" or (kind == "timestamp" and _MOMENT.fullmatch(text)):
             return text
         if kind == "null":
             return None

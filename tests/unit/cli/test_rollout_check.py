@@ -36,6 +36,18 @@ def test_a_mistake_is_told_with_its_line(verb: str, before: str, after: str, sai
     assert command.world.table.rollouts(1) == ()
 
 
+def test_a_moment_with_its_zone_needs_no_quotes_and_one_without_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "rollout.yaml"
+    file.write_text(f"{REQUEST}freezes: [{{from: 2026-12-24T18:00:00Z, until: 2026-12-27T06:00:00+01:00}}]\n")
+    found = checked(file, parse_request)
+    assert found.stated is not None, found.findings
+    assert [(f.since, f.until) for f in found.stated.freezes] == [(1798135200.0, 1798347600.0)]
+    file.write_text(f"{REQUEST}freezes: [{{from: 2026-12-24T18:00:00, until: 2026-12-27T06:00:00Z}}]\n")
+    assert [str(f) for f in checked(file, parse_request).findings] == [
+        f"{file}:10:12: 2026-12-24T18:00:00 does not say its time zone; end it with Z or +01:00"
+    ]
+
+
 def test_mistakes_are_one_object_for_scripts(tmp_path: Path) -> None:
     file = tmp_path / "rollout.yaml"
     file.write_text(REQUEST.replace("bake: 5m", "bakee: 5m"))
