@@ -153,7 +153,7 @@ def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
         put_scaling(draft, replace(note, noted=view.suspension))  # noted anew, before the act
     elif view is None:
         put_scaling(draft, replace(note, state=NoteState.RESTORED, since=draft.now))  # the target itself is gone
-    elif view is not None and note.asked_at is not None and view.suspension == (note.noted if back else WHOLE):
+    elif note.asked_at is not None and view.suspension == (note.noted if back else WHOLE):
         put_scaling(draft, replace(note, state=NoteState.RESTORED if back else NoteState.LOWERED, since=draft.now))
     elif back and draft.now > note.since + PATIENCE:
         put_scaling(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))
