@@ -225,6 +225,30 @@ def test_fragments_are_no_room_and_a_guess_is_called_one() -> None:
     assert Check.NO_CAPACITY in refused(made)
 
 
+@pytest.mark.parametrize(
+    "memory,warned",
+    [
+        pytest.param(16_000, False, id="little memory"),
+        pytest.param(24_000, True, id="eight copies on an instance need more than four fifths of its memory"),
+    ],
+)
+def test_room_that_depends_on_the_last_fifth_of_the_memory_is_warned_of(memory: int, warned: bool) -> None:
+    each = Compute(accelerators=1, cores=4, memory_mb=memory)
+    box = Compute(accelerators=8, cores=96, memory_mb=8 * 24_000)
+    view = component(copies=7, spec=replace(OLD, compute=each))
+    full = endpoint("e1", [view], count=1, most=1, shape=box)
+    made = plan(there=seen(view, endpoints={"e1": full}))
+    assert not made.refused
+    assert [f.level for f in made.findings if f.check is Check.MEMORY_ASSUMED] == ([Level.WARNED] if warned else [])
+
+
+def test_a_copy_that_has_nearly_all_memory_of_an_instance_proves_that_it_may() -> None:
+    each = Compute(accelerators=1, cores=4, memory_mb=31_000)
+    view = component(copies=2, spec=replace(OLD, compute=each))
+    made = plan(there=seen(view, endpoints={"e1": endpoint("e1", [view], count=2, most=3, shape=SMALL_BOX)}))
+    assert not [f for f in made.findings if f.check is Check.MEMORY_ASSUMED]
+
+
 def test_a_copy_that_fits_on_no_instance_is_refused() -> None:
     huge = request(change=Change(model="ranker-v2", compute=Compute(accelerators=16, cores=4, memory_mb=1000)))
     assert Check.NO_CAPACITY in refused(plan(huge))

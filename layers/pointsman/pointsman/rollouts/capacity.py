@@ -13,6 +13,7 @@ from pointsman.rollouts.request import Yielding
 from pointsman.rollouts.specs import Compute
 
 _SLACK = 1e-9
+CERTAIN_MEMORY = 0.8  # of an instance's: SageMaker keeps some of it, and shows nowhere how much
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,19 @@ def room_for(endpoint: EndpointView, occupants: Sequence[Occupant], copies: int,
     packed = _needed(endpoint, occupants, copies, each, _fullest)
     spread = _needed(endpoint, occupants, copies, each, _emptiest)
     return Room(max(packed, spread), endpoint.instances, endpoint.most, assumed=packed != spread)
+
+
+def with_certain_memory(endpoint: EndpointView) -> EndpointView:
+    """The endpoint with no more memory than SageMaker surely gives to copies: a part, or what one copy has already."""
+    largest = max((o.compute.memory_mb for o in endpoint.occupants if o.copies), default=0.0)
+    return replace(
+        endpoint,
+        pools=tuple(
+            replace(pool, shape=replace(pool.shape, memory_mb=min(memory, max(CERTAIN_MEMORY * memory, largest))))
+            for pool in endpoint.pools
+            for memory in (pool.shape.memory_mb,)
+        ),
+    )
 
 
 def with_copies(occupants: Iterable[Occupant], name: str, copies: int, each: Compute) -> tuple[Occupant, ...]:

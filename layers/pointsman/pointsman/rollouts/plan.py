@@ -67,6 +67,7 @@ class Check(StrEnum):
     YIELDING = "yielding"
     ASSUMED = "assumed"
     SHARED_ROOM = "shared_room"
+    MEMORY_ASSUMED = "memory_assumed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pointsman.rollouts.batches import Batch, BatchReason, batch_for, bounds, copies_per_instance, single
-from pointsman.rollouts.capacity import GiveWay, Room, make_room, with_copies
+from pointsman.rollouts.capacity import CERTAIN_MEMORY, GiveWay, Room, make_room, with_certain_memory, with_copies
 from pointsman.rollouts.checks import check_component, check_natives, check_targets, check_watches, check_way_back
 from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import ComponentView, EndpointView, Observations, Occupant
@@ -90,8 +90,12 @@ def _members(
                 first = gives.get(give.component)
                 gives[give.component] = replace(give, before=first.before) if first else give
                 there = tuple(replace(o, copies=give.after) if o.component == give.component else o for o in there)
+        enough = all(need.room.enough for need in wanted)
+        certain = needs_on(with_certain_memory(endpoint), [member], there)
+        if enough and not all(need.room.enough for need in certain):
+            findings.append(_uncertain(member))
         both = room_for_both(endpoint, member, there)
-        if all(need.room.enough for need in wanted) and not both.enough:
+        if enough and not both.enough:
             findings.append(_shared(member, both))
         if any(need.room.assumed for need in wanted):
             text = f"where copies stand on {endpoint.name} is not shown by AWS; the worse of two placements is counted"
@@ -167,6 +171,15 @@ def _shortage(wanted: Sequence[Need], given: tuple[GiveWay, ...] | None, request
     room = f"raise its maximum to {need.room.needed} (and its reservation, if it has one)"
     cure = f"{room}, name a yielding component, or ask `capacity: try`"
     return Finding(Check.NO_CAPACITY, Level.REFUSED, place, need.sentence, cure)
+
+
+def _uncertain(member: Member) -> Finding:
+    text = (
+        f"there is room for {member.name} only if SageMaker gives over {CERTAIN_MEMORY:.0%} of an instance's memory to "
+        "copies, which AWS does not show"
+    )
+    cure = "raise its maximum, or ask for less memory in `change.compute`"
+    return Finding(Check.MEMORY_ASSUMED, Level.WARNED, f"endpoint {member.endpoint}", text, cure)
 
 
 def _shared(member: Member, both: Room) -> Finding:
