@@ -145,6 +145,19 @@ def test_a_move_says_why_its_job_goes_first(case: str, of: QueueView, job_id: st
     assert words in move.sentence, case
 
 
+def test_what_goes_last_is_not_said_to_go_first_whatever_its_deadline() -> None:
+    for job, pins in ((replace(due(OLD, HOUR), crashes=3), ()), (due(OLD, HOUR), (first("old", kind=PinKind.LAST),))):
+        (move,) = decide(view(job, capacity=1, pins=pins), UNLIMITED).moves
+        assert move.reason is Reason.FRONT
+        assert "goes first" not in move.sentence
+
+
+def test_of_many_jobs_with_the_same_news_the_oldest_are_told() -> None:
+    jobs = [waiting(f"{n:03}", size=9, waited=n) for n in range(250)]
+    told = decide(view(*jobs), UNLIMITED).told
+    assert [t.job_id for t in told] == [f"{n:03}" for n in range(249, 149, -1)]
+
+
 def test_what_goes_last_takes_what_is_free_and_never_stands_by() -> None:
     demoted = first("old", kind=PinKind.LAST)
     assert lifted(view(OLD, pins=[demoted])) == ["old"]

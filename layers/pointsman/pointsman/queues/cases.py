@@ -8,16 +8,18 @@ no longer jumps; one that is at its ceiling gets no more.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from heapq import nsmallest
 
 from pointsman.queues.estimates import Kind
 from pointsman.queues.jobs import Due, WaitingJob
-from pointsman.queues.pins import PinKind
+from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.policy import Policy
 from pointsman.queues.quota import Rooms, needs_of
 from pointsman.queues.reasons import Reason, Tell, Told, hours, named
 from pointsman.queues.view import QueueView
 
 NEAR = 3600.0  # seconds before its latest start from which a job with a deadline goes first
+TOLD_AT_MOST = 100  # jobs of each kind of news
 CRASHES = 3  # times in a row that a job, or the newest jobs of a kind, failed soon before they go last
 
 
@@ -32,18 +34,40 @@ class Tier(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a job goes first: the reason of its move, and the sentence."""
+    """Why a job goes first: a person's pin, or its deadline, `left` seconds away; jobs alike take up to `longest`."""
 
-    reason: Reason
-    sentence: str
+    job: WaitingJob
+    left: float
+    longest: float = 0.0
+    pin: Pin | None = None
+
+    @property
+    def reason(self) -> Reason:
+        """The reason of the job's move."""
+        return Reason.PINNED if self.pin else Reason.DEADLINE
+
+    @property
+    def sentence(self) -> str:
+        """What an operator reads."""
+        if self.pin:
+            return f"{named(self.job)} was put first by {self.pin.by}, for another {hours(self.left)}."
+        return f"{at_risk(self)} It goes first."
+
+
+def at_risk(why: Why) -> str:
+    """How near a job's deadline is."""
+    start = why.left - why.longest
+    soon = f"must start within {hours(start)}" if start > 0 else "is late"
+    return f"{named(why.job)} {soon}: it is due in {hours(why.left)}, and such jobs take up to {hours(why.longest)}."
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """`tiers` and `whys` by job, `told` of jobs; by class, `rooms` are instances that it may still be given.
+    """`tiers` and `whys` by job; `told` of the oldest jobs of each kind of news.
 
-    `satisfied` classes hold their entitlement: no head start, no place held, no eviction. A class without a ceiling has
-    no entry in `rooms`. `next_change` is when the same facts make other cases.
+    By class, `rooms` are instances that it may still be given; one without a ceiling has no entry. `satisfied` classes
+    hold their entitlement: no head start, no place held, no eviction. `next_change` is when the same facts make other
+    cases.
     """
 
     tiers: Mapping[str, Tier] = field(default_factory=dict)
@@ -66,7 +90,7 @@ def cases_of(view: QueueView, policy: Policy) -> Cases:
     return Cases(
         tiers=found.tiers,
         whys=found.whys,
-        told=tuple(sorted(found.told, key=lambda told: (told.what, told.job_id))),
+        told=found.all_told(),
         satisfied=frozenset(
             c.name for c in parts if c.entitlement and held.get(c.name, 0) >= c.entitlement * view.capacity
         ),
@@ -86,7 +110,8 @@ class _Finding:
         self._looping: dict[Kind, bool] = {}
         self.tiers: dict[str, Tier] = {}
         self.whys: dict[str, Why] = {}
-        self.told: list[Told] = []
+        self._longest: dict[Kind, float] = {}
+        self._told: dict[Tell, list[WaitingJob]] = {}
         self.next_change = min((pin.until for pin in self._pins.values()), default=float("inf"))
 
     def special(self, view: QueueView) -> Iterator[WaitingJob]:
@@ -124,46 +149,62 @@ class _Finding:
         """What is special about the job; what a person says comes last, and counts."""
         if job.due is not None:
             self._deadline(job, job.due)
-        if self._cannot(job):
-            self.tiers[job.job_id] = Tier.LAST
-            bound = f"share {job.share} may not have so much" if self._rooms else f"the queue may use {self._capacity}"
-            self._tell(Tell.CANNOT_FIT, job, f"{named(job)} can never start: {bound}. {_owner(job)}")
-        elif job.crashes >= CRASHES or self._loops(job.kind):
-            self.tiers[job.job_id] = Tier.LAST
-            own = f"its last {job.crashes} attempts" if job.crashes >= CRASHES else "the newest jobs of its kind"
-            self._tell(Tell.CRASH_LOOP, job, f"{named(job)} goes last: {own} failed within minutes. {_owner(job)}")
+        if self._cannot(job) or job.crashes >= CRASHES or self._loops(job.kind):
+            self._last(job)
+            self._tell(Tell.CANNOT_FIT if self._cannot(job) else Tell.CRASH_LOOP, job)
         pin = self._pins.get(job.job_id)
-        if pin is not None and not job.foreign:
-            first = pin.kind is PinKind.FIRST
-            self.tiers[job.job_id] = Tier.FIRST if first else Tier.LAST
-            if first:
-                text = f"{named(job)} was put first by {pin.by}, for another {hours(pin.until - self._now)}."
-                self.whys[job.job_id] = Why(Reason.PINNED, text)
+        if pin is None or job.foreign:
+            return
+        if pin.kind is PinKind.LAST:
+            self._last(job)
+            return
+        self.tiers[job.job_id] = Tier.FIRST
+        self.whys[job.job_id] = Why(job, pin.until - self._now, pin=pin)
+
+    def _last(self, job: WaitingJob) -> None:
+        self.tiers[job.job_id] = Tier.LAST
+        self.whys.pop(job.job_id, None)
 
     def _deadline(self, job: WaitingJob, due: Due) -> None:
         if due.at is None:
-            text = f"{named(job)} names {due.unread[:80]!r} as its deadline, which is no time: it counts as none."
-            self._tell(Tell.UNREADABLE, job, text)
+            self._tell(Tell.UNREADABLE, job)
             return
-        longest = self._history.careful(job.kind)
-        near = due.at - longest - NEAR
+        longest = self._longest.get(job.kind)
+        if longest is None:
+            longest = self._longest[job.kind] = self._history.careful(job.kind)
         left = due.at - self._now
-        if self._now < near:
-            self.next_change = min(self.next_change, near)
+        if left > longest + NEAR:
+            self.next_change = min(self.next_change, due.at - longest - NEAR)
             return
-        if left <= 0:
-            self._tell(Tell.MISSED, job, f"{named(job)} has missed its deadline by {hours(-left)}. {_owner(job)}")
-            return
-        self.next_change = min(self.next_change, due.at)
-        self.tiers[job.job_id] = Tier.DUE
-        enough = f"must start within {hours(left - longest)}" if left > longest else "is late"
-        text = f"{named(job)} {enough}: it is due in {hours(left)}, and such jobs take up to {hours(longest)}."
-        self.whys[job.job_id] = Why(Reason.DEADLINE, f"{text} It goes first.")
-        self._tell(Tell.AT_RISK, job, text)
+        self._tell(Tell.AT_RISK if left > 0 else Tell.MISSED, job)
+        if left > 0:
+            self.next_change = min(self.next_change, due.at)
+            self.tiers[job.job_id] = Tier.DUE
+            self.whys[job.job_id] = Why(job, left, longest)
 
-    def _tell(self, what: Tell, job: WaitingJob, sentence: str) -> None:
-        self.told.append(Told(what, job.job_id, job.name, job.kind.job_class, sentence))
+    def _tell(self, what: Tell, job: WaitingJob) -> None:
+        self._told.setdefault(what, []).append(job)
 
+    def all_told(self) -> tuple[Told, ...]:
+        """What people should know, of each kind the oldest jobs."""
+        return tuple(
+            Told(what, job.job_id, job.name, job.kind.job_class, self._sentence(what, job))
+            for what, jobs in sorted(self._told.items())
+            for job in nsmallest(TOLD_AT_MOST, jobs, key=lambda job: (job.submitted, job.job_id))
+        )
 
-def _owner(job: WaitingJob) -> str:
-    return f"Its owner is {job.kind.team}." if job.kind.team else "It names no owner."
+    def _sentence(self, what: Tell, job: WaitingJob) -> str:
+        owner = f"Its owner is {job.kind.team}." if job.kind.team else "It names no owner."
+        left = (job.due.at if job.due and job.due.at else 0.0) - self._now
+        if what is Tell.AT_RISK:
+            return at_risk(Why(job, left, self._longest[job.kind]))
+        if what is Tell.MISSED:
+            return f"{named(job)} has missed its deadline by {hours(-left)}. {owner}"
+        if what is Tell.UNREADABLE:
+            unread = job.due.unread[:80] if job.due else ""
+            return f"{named(job)} names {unread!r} as its deadline, which is no time: it counts as none. {owner}"
+        if what is Tell.CANNOT_FIT:
+            bound = f"share {job.share} may not have so much" if self._rooms else f"the queue may use {self._capacity}"
+            return f"{named(job)} can never start: {bound}. {owner}"
+        own = f"its last {job.crashes} attempts" if job.crashes >= CRASHES else "the newest jobs of its kind"
+        return f"{named(job)} goes last: {own} failed within minutes. {owner}"
