@@ -48,6 +48,10 @@ class FakeBatchQueues(Faulty):
         self.queues[name] = replace(queue, quota_shares=shares, limits=((instance_type, capacity),))
         return self.queues[name]
 
+    def change_queue(self, name: str, **changes: Any) -> None:
+        """Change what the queue is described with."""
+        self.queues[name] = replace(self.queues[name], **changes)
+
     def add_job(
         self,
         job_id: str,
@@ -101,14 +105,22 @@ class FakeBatchQueues(Faulty):
         return self.queues[queue].quota_shares
 
     @can_fail
-    def set_quota_share(self, share: QuotaShare) -> None:
+    def set_borrow_limit(self, share: QuotaShare, limit: int) -> None:
+        self.change_share(share.arn, borrow_limit=limit)
+
+    @can_fail
+    def set_preemption(self, share: QuotaShare, *, on: bool) -> None:
+        self.change_share(share.arn, preempts=on)
+
+    def change_share(self, arn: str, **changes: Any) -> None:
+        """Change a quota share, as anybody may."""
         for name, queue in self.queues.items():
-            if any(one.arn == share.arn for one in queue.quota_shares):
-                shares = tuple(share if one.arn == share.arn else one for one in queue.quota_shares)
+            if any(one.arn == arn for one in queue.quota_shares):
+                shares = tuple(replace(one, **changes) if one.arn == arn else one for one in queue.quota_shares)
                 self.queues[name] = replace(queue, quota_shares=shares)
-                self.shares_set.append(share)
+                self.shares_set.append(next(one for one in shares if one.arn == arn))
                 return
-        raise Gone(f"there is no quota share {share.arn}")
+        raise Gone(f"there is no quota share {arn}")
 
     @can_fail
     def weights(self, policy: str) -> tuple[tuple[str, float], ...]:

@@ -17,11 +17,15 @@ class ShareSettings(Protocol):
         """The quota shares of the queue; raises `Gone` when there is no such queue."""
         ...
 
-    def set_quota_share(self, share: QuotaShare) -> None:
-        """Give the share the strategy, borrow limit and in-share preemption of this value; nothing else of it.
+    def set_borrow_limit(self, share: QuotaShare, limit: int) -> None:
+        """Set how much the share may borrow, in per cent (-1: no limit), and nothing else of it.
 
         Raises `Gone` when there is no such share, or Batch does not change it now.
         """
+        ...
+
+    def set_preemption(self, share: QuotaShare, *, on: bool) -> None:
+        """Turn the share's in-share preemption on or off, and change nothing else of it; raises `Gone` likewise."""
         ...
 
     def weights(self, policy: str) -> tuple[tuple[str, float], ...]:

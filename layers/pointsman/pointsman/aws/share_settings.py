@@ -30,17 +30,17 @@ class AwsShareSettings:
                 return tuple(found)
             more = {"nextToken": answer["nextToken"]}
 
-    def set_quota_share(self, share: QuotaShare) -> None:
-        """Give the share the strategy, borrow limit and in-share preemption of this value; nothing else of it."""
-        sharing: dict[str, Any] = {"strategy": share.strategy.value}
-        if share.borrows:
-            sharing["borrowLimit"] = share.borrow_limit
+    def set_borrow_limit(self, share: QuotaShare, limit: int) -> None:
+        """Set how much the share may borrow, in per cent (-1: no limit), and nothing else of it; raises `Gone`."""
+        sharing = {"strategy": share.strategy.value, "borrowLimit": limit}
         with Translated(REFUSED):
-            self._batch.update_quota_share(
-                quotaShareArn=share.arn,
-                resourceSharingConfiguration=sharing,
-                preemptionConfiguration={"inSharePreemption": ON if share.preempts else OFF},
-            )
+            self._batch.update_quota_share(quotaShareArn=share.arn, resourceSharingConfiguration=sharing)
+
+    def set_preemption(self, share: QuotaShare, *, on: bool) -> None:
+        """Turn the share's in-share preemption on or off, and change nothing else of it; raises `Gone`."""
+        preemption = {"inSharePreemption": ON if on else OFF}
+        with Translated(REFUSED):
+            self._batch.update_quota_share(quotaShareArn=share.arn, preemptionConfiguration=preemption)
 
     def weights(self, policy: str) -> tuple[tuple[str, float], ...]:
         """The weights of a fair-share scheduling policy by share; raises `Gone` when there is no such policy."""

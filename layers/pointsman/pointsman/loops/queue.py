@@ -12,6 +12,7 @@ from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.decision import look_and_decide
 from pointsman.loops.observe import Observation, Observer
+from pointsman.loops.share_keeper import Kept, ShareKeeper
 from pointsman.policy_documents import stored_policy
 from pointsman.ports import (
     BatchQueues,
@@ -27,7 +28,7 @@ from pointsman.ports import (
     Write,
 )
 from pointsman.queues.decide import Decision
-from pointsman.queues.policy import Mode
+from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.reasons import Move
 from pointsman.queues.wake import LEAST_GAP, POLL
 
@@ -112,6 +113,8 @@ class QueueLoop:
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes = self._act(seen, decision) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
         self._record(stored, seen, decision, outcomes)
+        kept = self._keep_shares(seen, decision, outcomes, policy, act=mode is Mode.ACT)
+        problems = (*seen.problems, *kept.problems)
         self.log.passed(
             PassReport(
                 seen.view,
@@ -121,7 +124,7 @@ class QueueLoop:
                 stored.number,
                 seen.described,
                 seen.listed,
-                seen.problems,
+                problems,
             )
         )
         unfinished = seen.unfinished or Outcome.DEFERRED in outcomes
@@ -133,8 +136,19 @@ class QueueLoop:
             priorities=_priorities(seen, decision, outcomes),
             would=() if mode is Mode.ACT else tuple((m.job_id, m.after) for m in decision.moves),
             next_wake_at=seen.view.now + LEAST_GAP if unfinished else decision.next_wake,
-            problem="; ".join(seen.problems)[:500],
+            problem="; ".join(problems)[:500],
+            described_at=0.0 if kept.changed else seen.record.described_at,
         )
+
+    def _keep_shares(
+        self, seen: Observation, decision: Decision, outcomes: Sequence[Outcome], policy: Policy, *, act: bool
+    ) -> Kept:
+        """What shares should have beside their jobs' priorities; evictions are let go when all of those are set."""
+        evictions = {(e.evictor.job_id, e.asked): e for e in (*seen.view.evictions, *decision.evictions)}
+        ready = Outcome.DEFERRED not in outcomes and not decision.describe
+        keeper = ShareKeeper(self.observer.shares, self.observer.alarms)
+        going = evictions.values() if ready else ()
+        return keeper.keep(seen.description, policy.at(seen.view.now), going, seen.view.now, act=act)
 
     def _act(self, seen: Observation, decision: Decision) -> list[Outcome]:
         """Set the priorities, within the account's budget; what we mean to set is stored before the first is.

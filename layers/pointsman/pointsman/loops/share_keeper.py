@@ -1,0 +1,153 @@
+"""Keeps what the policy wants of shares: borrow limits under an alarm, in-share preemption for an eviction, weights."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from pointsman.errors import Gone, Transient
+from pointsman.loops.alarms import ALARM_MEMORY
+from pointsman.loops.quota import Shares
+from pointsman.ports import Alarms, QueueDescription
+from pointsman.queues.evictions import Eviction, Progress
+from pointsman.queues.policy import AlarmShare, How, Policy
+from pointsman.queues.quota import QuotaShare
+from pointsman.queues.share_changes import Setting, ShareChange, Step, Wish, settle
+
+UNLIMITED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What came of it: what people should know, and whether something of the queue was changed."""
+
+    problems: tuple[str, ...] = ()
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShareKeeper:
+    """Changes shares for a while and gives them back; each change is noted before it is made."""
+
+    shares: Shares
+    alarms: Alarms
+
+    def keep(
+        self, queue: QueueDescription, policy: Policy, evictions: Iterable[Eviction], now: float, *, act: bool
+    ) -> Kept:
+        """Bring the shares of the queue to what they should have now; without `act` only say what is outstanding."""
+        if queue.quota_shares:
+            return self._quota(queue, policy, evictions, now, act=act)
+        if policy.weights and queue.policy:
+            return self._weights(queue, policy, now, act=act)
+        return Kept()
+
+    def _quota(
+        self, queue: QueueDescription, policy: Policy, evictions: Iterable[Eviction], now: float, *, act: bool
+    ) -> Kept:
+        notes = {(note.share, note.setting): note for note in self.shares.records.share_changes(queue.name)}
+        if not act:
+            return Kept(tuple(_outstanding(note) for note in notes.values()))
+        wishes = self._wishes(queue, policy, evictions, now)
+        told: list[str] = []
+        changed = False
+        by_name = {share.name: share for share in queue.quota_shares}
+        for share, setting in sorted(notes.keys() | wishes.keys()):
+            note, one = notes.get((share, setting)), by_name.get(share)
+            if one is None:
+                if note is not None:
+                    self.shares.records.drop_share_change(queue.name, note)
+                continue
+            if not one.settled:
+                continue  # Batch still carries out a change of it: the next pass sees what came of that
+            current = one.borrow_limit if setting is Setting.BORROW_LIMIT else int(one.preempts)
+            step = settle(share, setting, current, note, wishes.get((share, setting)), now)
+            told += [step.told] if step.told else []
+            changed |= step.value is not None
+            told += self._carry_out(queue.name, one, setting, note, step)
+        return Kept(tuple(told), changed)
+
+    def _carry_out(
+        self, queue: str, share: QuotaShare, setting: Setting, note: ShareChange | None, step: Step
+    ) -> list[str]:
+        records, settings = self.shares.records, self.shares.settings
+        if step.note is not None:
+            records.put_share_change(queue, step.note)
+        if step.value is not None:
+            try:
+                if setting is Setting.BORROW_LIMIT:
+                    settings.set_borrow_limit(share, step.value)
+                else:
+                    settings.set_preemption(share, on=bool(step.value))
+            except (Gone, Transient) as error:  # the note stands: the next pass sees what came of it
+                return [f"the {setting} of share {share.name} could not be set: {error}"]
+        if step.forget and note is not None:
+            records.drop_share_change(queue, note)
+        return []
+
+    def _wishes(
+        self, queue: QueueDescription, policy: Policy, evictions: Iterable[Eviction], now: float
+    ) -> Mapping[tuple[str, Setting], Wish]:
+        wishes: dict[tuple[str, Setting], Wish] = {}
+        for rule in policy.on_alarm_shares:
+            if rule.borrow_limit is None or not (alarm := self._active(rule, now)):
+                continue
+            for share in queue.quota_shares:
+                key, because = (share.name, Setting.BORROW_LIMIT), f"alarm {alarm}"
+                if not share.borrows or not fnmatchcase(share.name, rule.share):
+                    continue
+                if key not in wishes or _wider(rule.borrow_limit, wishes[key].value):
+                    wishes[key] = Wish(rule.borrow_limit, because)
+        for eviction in evictions:
+            if eviction.how is How.SWITCH and eviction.progress is Progress.ASKED:
+                because = f"{eviction.evictor.name} takes the place of others"
+                wishes[eviction.share, Setting.PREEMPTION] = Wish(1, because)
+        return wishes
+
+    def _active(self, rule: AlarmShare, now: float) -> str | None:
+        """The alarm under which the rule holds now, if any."""
+        since = now - (ALARM_MEMORY if rule.lasts is None else rule.lasts)
+        for moved in self.alarms.transitions(rule.alarm, since):
+            left = float("inf") if moved.left is None else moved.left
+            lasts = float("inf") if rule.lasts is None else rule.lasts
+            if moved.at <= now < min(left, moved.at + lasts):
+                return moved.alarm
+        return None
+
+    def _weights(self, queue: QueueDescription, policy: Policy, now: float, *, act: bool) -> Kept:
+        """Keep the weights that the policy states; read, changed as a whole, and written only where they differ."""
+        ruled = {rule.share: rule.weight for rule in policy.on_alarm_shares if rule.weight and self._active(rule, now)}
+        wanted = dict(policy.weights) | ruled
+        if _with(queue.weights, wanted) == queue.weights:
+            return Kept()
+        if queue.others:
+            others = ", ".join(queue.others)
+            return Kept(
+                (f"its weights are left: its scheduling policy is also that of {others}; give it its own",)
+            )
+        if not act:
+            return Kept()
+        try:
+            current = self.shares.settings.weights(queue.policy)
+            if _with(current, wanted) != current:
+                self.shares.settings.set_weights(queue.policy, _with(current, wanted))
+        except (Gone, Transient) as error:
+            return Kept((f"the weights of its shares could not be set: {error}",))
+        return Kept(changed=True)
+
+
+def _with(weights: tuple[tuple[str, float], ...], wanted: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    """These weights with those that are wanted in their places, and the missing ones at the end."""
+    listed = {share for share, _ in weights}
+    missing = tuple((share, weight) for share, weight in wanted.items() if share not in listed)
+    return (*((share, wanted.get(share, weight)) for share, weight in weights), *missing)
+
+
+def _wider(one: int, other: int) -> bool:
+    return other != UNLIMITED and (one == UNLIMITED or one > other)
+
+
+def _outstanding(note: ShareChange) -> str:
+    return (
+        f"the {note.setting} of share {note.share} was {note.before} and is {note.after} ({note.because}): it is given "
+        "back when the queue acts again"
+    )

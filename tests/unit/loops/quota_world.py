@@ -1,0 +1,88 @@
+"""A world whose queue has quota shares."""
+
+from typing import Any
+
+from pointsman.queues.jobs import Sighting, Status
+from pointsman.queues.quota import QuotaShare, Strategy
+from tests.unit.loops.world import QUEUE, World
+
+GPU = "ml.g5.xlarge"
+CLASSES = [{"name": "production", "match": {"job_name": "prod-*"}, "head_start": "24h"}]
+PREEMPTION = {"patience": "1h", "protect": "20m", "at_most_per_job": 2}
+
+
+def share(name: str = "all", limit: int = 8, **more: Any) -> QuotaShare:
+    told = {"arn": f"arn:{name}", "limits": ((GPU, limit),), "preempts": True, **more}
+    return QuotaShare(name=name, **told)
+
+
+def borrower(name: str = "all", limit: int = 4, borrow_limit: int = 100) -> QuotaShare:
+    return share(name, limit, strategy=Strategy.LEND_AND_BORROW, borrow_limit=borrow_limit)
+
+
+def size_of(job: Sighting) -> int:
+    assert job.detail is not None
+    return job.detail.size
+
+
+class QuotaWorld(World):
+    """Everything of one instance type; what runs saved its work a minute ago, unless said."""
+
+    def __init__(self, *shares: QuotaShare, **more: Any) -> None:
+        super().__init__(**more)
+        self.batch.add_quota_queue(QUEUE, GPU, *(shares or (share(),)))
+
+    def rule(self, **changes: Any) -> None:
+        """Apply a policy under which production may evict sweeps."""
+        document = {
+            "classes": CLASSES,
+            "default": {"name": "sweep", "preemptible": True},
+            "preemption": PREEMPTION,
+            "on_alarm": [],
+            **changes,
+        }
+        self.apply(**document)
+
+    def submit(self, job_id: str, *, size: int = 1, **more: Any) -> None:  # type: ignore[override]
+        super().submit(job_id, size=size, types=((GPU, size),), **more)
+
+    def run(self, job_id: str, *, size: int = 1, ran: float = 7200.0, **more: Any) -> None:  # type: ignore[override]
+        began = self.clock.now() - ran
+        prefix = f"s3://checkpoints/{job_id}"
+        self.checkpoints.written.setdefault(prefix, self.clock.now() - 60)
+        told = {"types": ((GPU, size),), "checkpoints": prefix, "started": began, "created": began - 60, **more}
+        super().run(job_id, size=size, **told)
+
+    def evict(self, job_id: str) -> None:
+        """Batch preempts the job, and its event says that it waits."""
+        self.batch.evict(job_id)
+        self.tell(job_id)
+
+    def start(self, job_id: str) -> None:
+        self.move(job_id, Status.RUNNING)
+
+    def batch_goes_on(self) -> None:
+        """Batch starts the head while it fits, and where it may, evicts whom it outranks, the lowest first."""
+        while True:
+            waiting = [j for j in self.batch.jobs.values() if j.status is Status.RUNNABLE]
+            busy = [j for j in self.batch.jobs.values() if j.status is Status.RUNNING]
+            waiting.sort(key=lambda j: (-self.priority(j.job_id), j.created, j.job_id))
+            if not waiting:
+                return
+            head, free = waiting[0], self.now_of().limit(GPU) - sum(size_of(j) for j in busy)
+            if size_of(head) <= free:
+                self.start(head.job_id)
+                continue
+            lower = [j for j in busy if self.priority(j.job_id) < self.priority(head.job_id)]
+            lower.sort(key=lambda j: (self.priority(j.job_id), j.job_id))
+            picked: list[Sighting] = []
+            while lower and size_of(head) > free + sum(map(size_of, picked)):
+                picked.append(lower.pop(0))
+            if not self.now_of().preempts or size_of(head) > free + sum(map(size_of, picked)):
+                return
+            for job in picked:
+                self.evict(job.job_id)
+
+    def now_of(self, name: str = "all") -> QuotaShare:
+        """The share as Batch has it."""
+        return next(one for one in self.batch.queues[QUEUE].quota_shares if one.name == name)

@@ -1,0 +1,159 @@
+"""Borrow limits and weights under an alarm: noted before, changed, and given back whatever dies."""
+
+from typing import Any
+
+import pytest
+
+from pointsman.errors import Transient
+from pointsman.queues.view import QueueKind
+from tests.unit.loops.quota_world import QuotaWorld, borrower, share
+from tests.unit.loops.world import QUEUE, World
+
+LENDING: dict[str, Any] = {"alarm": "gpu-underused", "share": "all", "borrow_limit": 200}
+
+
+def lending(**more: Any) -> QuotaWorld:
+    world = QuotaWorld(borrower(), share("other", 8))
+    world.rule(on_alarm=[{**LENDING, **more}])
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    world.pass_()
+    return world
+
+
+def raise_alarm(world: World, state: str = "ALARM") -> None:
+    world.alarms.set_state("gpu-underused", state, world.clock.now())
+
+
+def test_an_alarm_widens_what_a_share_may_borrow_and_its_end_gives_it_back() -> None:
+    world = lending()
+    assert world.now_of().borrow_limit == 100
+    raise_alarm(world)
+    world.pass_()
+    assert world.now_of().borrow_limit == 200
+    assert world.now_of().limits == borrower().limits, "never the limits: that evicts owners"
+    raise_alarm(world, "OK")
+    world.pass_()
+    assert world.now_of().borrow_limit == 100
+    assert world.shares.share_changes(QUEUE) == ()
+
+
+def test_it_ends_with_its_time_as_well() -> None:
+    world = lending(**{"for": "1h"})
+    raise_alarm(world)
+    world.pass_()
+    assert world.now_of().borrow_limit == 200
+    world.pass_(after=3700)
+    assert world.now_of().borrow_limit == 100
+
+
+def test_it_is_set_once_and_not_in_every_pass() -> None:
+    world = lending()
+    raise_alarm(world)
+    for _ in range(5):
+        world.pass_()
+    assert len(world.batch.shares_set) == 1
+
+
+def test_what_someone_else_set_meanwhile_is_told_and_not_overwritten() -> None:
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    world.pass_()
+    world.batch.change_share("arn:all", borrow_limit=50)
+    world.pass_()
+    assert world.now_of().borrow_limit == 50
+    assert "someone else set the borrow limit of share all to 50" in world.record.problem
+    raise_alarm(world, "OK")
+    world.pass_()
+    assert world.now_of().borrow_limit == 50
+    assert "it is not set back to 100" in world.record.problem
+    world.pass_()
+    assert world.record.problem == ""
+
+
+def test_while_batch_carries_out_a_change_nothing_more_is_changed() -> None:
+    world = lending()
+    world.batch.change_share("arn:all", settled=False)
+    raise_alarm(world)
+    world.pass_()
+    assert world.now_of().borrow_limit == 100
+
+
+@pytest.mark.parametrize("call", ["set_borrow_limit", "quota_shares"])
+def test_a_fault_of_batch_is_told_and_the_next_pass_goes_on(call: str) -> None:
+    world = lending()
+    raise_alarm(world)
+    world.batch.fail_next(call, Transient("429"))
+    world.pass_()
+    assert "429" in world.record.problem
+    world.pass_(after=60)
+    assert world.now_of().borrow_limit == 200
+
+
+def test_a_queue_that_stopped_acting_says_what_is_not_given_back() -> None:
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    world.control.stop()
+    raise_alarm(world, "OK")
+    world.pass_()
+    assert world.now_of().borrow_limit == 200
+    assert "the borrow limit of share all was 100 and is 200" in world.record.problem
+    world.control.resume()
+    world.pass_()
+    assert world.now_of().borrow_limit == 100
+
+
+# Weights
+
+WEIGHTED: dict[str, Any] = {
+    "share": "team*",
+    "across_shares": "weights",
+    "classes": [
+        {"name": "a", "match": {"share": "teamA"}, "weight": 1},
+        {"name": "b", "match": {"share": "teamB"}, "weight": 4},
+    ],
+    "on_alarm": [{"alarm": "drift-*", "share": "teamB", "weight": 0.5}],
+}
+
+
+def weighted(*others: str) -> World:
+    world = World()
+    weights = (("teamA", 1.0), ("teamB", 1.0), ("guests", 2.0))
+    world.batch.add_queue(QUEUE, 8, QueueKind.FAIR_SHARE, ("teamA", "teamB", "guests"), weights=weights)
+    world.batch.change_queue(QUEUE, policy="arn:policy", others=others)
+    world.apply(**WEIGHTED)
+    world.submit("a", size=9, share="teamA")
+    world.clock.advance(5)
+    return world
+
+
+def weights(world: World) -> dict[str, float]:
+    return dict(world.batch.queues[QUEUE].weights)
+
+
+def test_the_weights_that_the_policy_states_are_kept_and_written_only_where_they_differ() -> None:
+    world = weighted()
+    for _ in range(3):
+        world.pass_()
+    assert weights(world) == {"teamA": 1.0, "teamB": 4.0, "guests": 2.0}
+    assert len(world.batch.weights_set) == 1
+
+
+def test_an_alarm_changes_a_weight_and_its_end_gives_it_back() -> None:
+    world = weighted()
+    world.pass_()
+    world.alarms.set_state("drift-x", "ALARM", world.clock.now())
+    world.pass_()
+    assert weights(world)["teamB"] == 0.5
+    world.alarms.set_state("drift-x", "OK", world.clock.now())
+    world.pass_()
+    assert weights(world)["teamB"] == 4.0
+
+
+def test_a_policy_of_several_queues_is_left_alone_and_said() -> None:
+    world = weighted("other-queue")
+    world.pass_()
+    assert world.batch.weights_set == []
+    assert "its scheduling policy is also that of other-queue" in world.record.problem

@@ -1,0 +1,167 @@
+"""A queue with quota shares: what is lifted, who is evicted, and that it can be told afterwards."""
+
+import pytest
+
+from pointsman.errors import Transient
+from pointsman.loops.queue import LEASE
+from pointsman.queues.evictions import AT_MOST, Progress
+from pointsman.queues.jobs import Status
+from pointsman.queues.reasons import Reason
+from tests.unit.loops.quota_world import PREEMPTION, QuotaWorld, share
+from tests.unit.loops.world import QUEUE
+
+
+def pressed(**more: object) -> QuotaWorld:
+    """Production has waited past patience behind a sweep that resumes and one that does not."""
+    world = QuotaWorld(**more)  # type: ignore[arg-type]
+    world.rule()
+    world.run("sweep", size=4)
+    world.run("fixed", size=4, checkpoints=None)
+    world.submit("prod", size=4, waited=4000.0, name="prod-ranker")
+    world.clock.advance(5)
+    return world
+
+
+def evictions(world: QuotaWorld) -> list[Progress]:
+    return [e.progress for e in world.shares.evictions(QUEUE, 0.0)]
+
+
+def reasons(world: QuotaWorld) -> dict[str, list[str]]:
+    told: dict[str, list[str]] = {}
+    for line in reversed(world.control.moves(QUEUE, 0.0, 100)):
+        told.setdefault(line.move.job_id, []).append(f"{line.move.reason.value}:{line.outcome}")
+    return told
+
+
+def test_what_fits_its_share_is_lifted() -> None:
+    world = QuotaWorld()
+    world.rule()
+    world.run("sweep", size=6)
+    world.submit("prod", size=2, name="prod-ranker")
+    world.clock.advance(5)
+    world.pass_()
+    assert world.batch.priorities == [("prod", 4999)]
+
+
+def test_an_eviction_is_stored_both_parties_are_described_and_only_the_victim_can_be_evicted() -> None:
+    world = pressed()
+    world.pass_()
+    assert world.batch.described.count("prod") >= 1
+    assert world.batch.described[-2:] == ["prod", "sweep"]
+    assert world.priorities()["prod"] == 5000
+    assert (world.priority("sweep"), world.priority("fixed")) == (0, 5001)
+    assert evictions(world) == [Progress.ASKED]
+
+
+def test_an_eviction_goes_on_until_the_evictor_runs_and_each_step_is_told() -> None:
+    world = pressed()
+    world.pass_()
+    world.evict("sweep")
+    world.pass_()
+    assert evictions(world) == [Progress.SEEN]
+    world.start("prod")
+    world.pass_()
+    assert evictions(world) == [Progress.DONE]
+    assert world.priority("prod") == 5000
+    assert reasons(world)["prod"] == ["preemptor:done"]
+    assert reasons(world)["sweep"][0] == "evicted:seen"
+    written = len(world.batch.priorities)
+    for _ in range(3):
+        world.pass_()
+    assert len(world.batch.priorities) == written
+
+
+def test_a_job_that_nobody_meant_to_go_is_counted_apart() -> None:
+    world = pressed()
+    world.pass_()
+    world.evict("fixed")
+    world.pass_()
+    assert reasons(world)["fixed"] == ["protected:done", "unplanned:seen"]
+    assert evictions(world) == [Progress.ASKED]
+
+
+def test_a_reclaim_by_an_owner_is_batchs_own() -> None:
+    world = pressed()
+    world.pass_()
+    world.batch.change_share("arn:all", limits=(("ml.g5.xlarge", 4),))
+    world.evict("fixed")
+    world.pass_()
+    assert reasons(world)["fixed"][-1] == "reclaimed:seen"
+
+
+def test_a_victim_that_ended_meanwhile_is_seen_before_anything_is_set() -> None:
+    world = pressed()
+    world.batch.move_job("sweep", Status.SUCCEEDED)
+    world.pass_()
+    assert evictions(world) == []
+    assert 5000 not in world.priorities().values()
+
+
+def test_an_eviction_that_does_not_come_about_is_given_up_and_taken_back() -> None:
+    world = pressed()
+    world.pass_()
+    world.pass_(after=AT_MOST + 60)
+    assert evictions(world) == [Progress.TIMED_OUT]
+    assert world.priority("prod") == 0
+    world.pass_()
+    assert evictions(world) == [Progress.TIMED_OUT], "it waits its patience again"
+
+
+def test_what_a_job_saved_is_looked_up_and_what_cannot_be_known_is_said() -> None:
+    world = pressed()
+    world.checkpoints.written.clear()
+    world.pass_()
+    assert evictions(world) == []
+    assert "2 jobs count as not resumable and are not evicted" in world.record.problem
+    assert "s3://checkpoints/sweep cannot be read" in world.record.problem
+
+
+def test_in_observe_an_eviction_is_decided_and_nothing_is_done() -> None:
+    world = pressed()
+    world.rule(mode="observe")
+    world.pass_()
+    assert world.batch.priorities == []
+    assert evictions(world) == []
+    assert reasons(world)["prod"] == ["preemptor:observed"]
+
+
+def test_an_eviction_whose_pass_died_after_it_was_stored_is_carried_on() -> None:
+    world = pressed()
+    world.batch.fail_next("set_priority", Transient("429"), times=9)
+    world.pass_()
+    assert evictions(world) == [Progress.ASKED]
+    assert world.priority("prod") == 0
+    world.batch._planned.clear()
+    world.pass_(after=LEASE)
+    assert (world.priority("prod"), world.priority("sweep"), world.priority("fixed")) == (5000, 0, 5001)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_where_it_is_switched_preemption_is_on_only_while_somebody_is_evicted(dies: bool) -> None:
+    world = QuotaWorld(share(preempts=False))
+    world.rule(preemption={**PREEMPTION, "how": "switch"})
+    world.run("sweep", size=4)
+    world.run("fixed", size=4, checkpoints=None)
+    world.submit("prod", size=4, waited=4000.0, name="prod-ranker")
+    world.clock.advance(5)
+    if dies:
+        world.batch.fail_next("set_preemption", Transient("timed out"))
+    world.pass_()
+    assert world.now_of().preempts is not dies
+    if dies:
+        world.pass_()
+    assert world.now_of().preempts
+    assert world.priority("prod") == 5000
+    world.evict("sweep")
+    world.pass_()
+    assert not world.now_of().preempts
+    assert world.shares.share_changes(QUEUE) == ()
+
+
+def test_what_batch_did_by_itself_is_no_move_of_ours() -> None:
+    world = pressed()
+    world.pass_()
+    world.evict("fixed")
+    world.pass_()
+    line = next(m for m in world.control.moves(QUEUE, 0.0, 100) if m.move.reason is Reason.UNPLANNED)
+    assert line.move.before == line.move.after
