@@ -78,6 +78,12 @@ def test_a_full_request_says_all_that_it_says() -> None:
     assert request.freezes[0].until - request.freezes[0].since == 59 * 3600
 
 
+def test_a_freeze_over_a_change_of_the_clocks_is_as_long_as_it_is() -> None:
+    night = {"from": "2026-10-25T00:00:00+02:00", "until": "2026-10-25T06:00:00+01:00"}
+    (freeze,) = parse_request({**LEAST, "freezes": [night]}).freezes
+    assert freeze.until - freeze.since == 7 * 3600
+
+
 MISTAKES = [
     ("a key that nobody knows", {"wavs": [1]}, "wavs", "did you mean `waves`?"),
     ("a key within a section", {"change": {"modle": "x"}}, "change.modle", "did you mean `model`?"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from pointsman.rollouts.decision import Act, SubmitUpdate
 from pointsman.rollouts.observations import ComponentView, Observations, Seen, Status
-from pointsman.rollouts.record import Direction, Intent, RolloutRecord, State
+from pointsman.rollouts.record import Direction, Intent, RolloutRecord, State, Step
 from tests.unit.rollouts.build import NEW
 from tests.unit.rollouts.world import Edges
 
@@ -69,6 +69,11 @@ def doubt_is_untouched(record: RolloutRecord) -> RolloutRecord:
     return replace(record, components=components)
 
 
+def window_from_the_commit(record: RolloutRecord, now: float) -> RolloutRecord:
+    """The next window begins when the verdict is stored, not where its read began."""
+    return replace(record, window_from=now) if record.step is Step.GATED else record
+
+
 GUARDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "a way back lists no alarms": ({"carry": alarms_on_the_way_back}, ("S12",)),
     "an act is committed before it is done": ({"write_ahead": False}, ("S2", "S4", "S11")),
@@ -77,6 +82,8 @@ GUARDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "a status alone is no success": ({"see": status_alone}, ("S5", "S10")),
     "evidence that SageMaker took an attempt": ({"see": no_evidence}, ("S4",)),
     "what is in doubt is not untouched": ({"believe": doubt_is_untouched}, ("S3", "S11")),
+    "a call may be on its way until its lease ends": ({"believe": no_lease}, ("S3", "S4", "S11")),
+    "windows tile": ({"commit": window_from_the_commit}, ("S9",)),
     "auto scaling is suspended": ({"see": no_scaling}, ("scaling:",)),
 }
 
