@@ -201,7 +201,7 @@ class QuotaQueue(JobQueue):
 
     def _fits_within(self, job: ServiceJob) -> bool:
         share = self._share_of(job)
-        return within(share, job.needs, share.usage) and self._fits(job)
+        return within(share, job.needs, self._beside(share, job)) and self._fits(job)
 
     def _fits(self, job: ServiceJob) -> bool:
         """Whether a job finds room, and what is lent allows it, beside the jobs for which others are preempted."""
@@ -211,13 +211,20 @@ class QuotaQueue(JobQueue):
         for unit, instances in job.needs.items():
             free = self.environment.free(unit)
             for other in self._claiming:
-                if other is not share and other.claim is not None:
+                if other.claim is not None and other.claim is not job:
                     free -= other.claim.needs.get(unit, 0)
             if instances > free:
                 return False
         if self._loans is None:
             self._loans = Loans(self._shares.values(), self.environment, holding, self.settings)
-        return self._loans.allow(share, job.needs, share.usage)
+        return self._loans.allow(share, job.needs, self._beside(share, job))
+
+    @staticmethod
+    def _beside(share: Share, job: ServiceJob) -> Mapping[str, int]:
+        """What its share uses beside a job; the head for which others are preempted comes before the rest of it."""
+        if share.claim is None or share.claim is job:
+            return share.usage
+        return {unit: holding(share, unit) for unit in job.needs}
 
     def _visit(self) -> list[Share]:
         shares = list(self._shares.values())

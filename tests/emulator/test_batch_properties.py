@@ -1,0 +1,137 @@
+"""What holds in the Batch model under quota management, whatever is submitted, changed and chosen among settings."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pointsman_emulator.models.batch import BatchModel, BatchSettings, QuotaShare
+from tests.emulator.batch_models import A10G, put, quota
+
+CHOICES = st.builds(
+    BatchSettings,
+    head_of_line=st.sampled_from(["strict", "skip"]),
+    victim_rule=st.sampled_from(["lowest", "longest", "shortest", "random"]),
+    borrowers_first=st.booleans(),
+    equal_priority_evicts=st.booleans(),
+    reclaim=st.sampled_from(["any", "whole"]),
+    share_visit=st.sampled_from(["created", "name", "rotating"]),
+    idle_key=st.sampled_from(["job", "share"]),
+    unassigned_capacity=st.sampled_from(["idle", "lendable"]),
+    preemption_stop=st.sampled_from([0.0, 20.0, 120.0]),
+    scheduled_dwell=st.sampled_from([0.0, 30.0]),
+)
+SHARES = st.lists(
+    st.builds(
+        QuotaShare,
+        st.fixed_dictionaries({A10G: st.integers(1, 4)}),
+        st.sampled_from(["RESERVE", "LEND", "LEND_AND_BORROW"]),
+        in_share_preemption=st.booleans(),
+    ),
+    min_size=1,
+    max_size=4,
+)
+JOBS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(0, 3), st.integers(0, 600), st.integers(10, 400)),
+    max_size=25,
+)
+MOVES = st.lists(st.tuples(st.integers(0, 24), st.integers(0, 3), st.integers(0, 600)), max_size=8)
+RUNS = {"max_examples": 40, "deadline": None}
+
+
+def charged(model: BatchModel) -> Counter[str]:
+    held: Counter[str] = Counter()
+    for job in model.jobs.values():
+        if job.holding:
+            held[job.quota_share or ""] += job.instances
+    return held
+
+
+def check(model: BatchModel, shares: dict[str, QuotaShare], capacity: int) -> None:
+    held = charged(model)
+    seen = model.snapshot("q")
+    assert dict(seen.shares) == dict(held)
+    assert model.capacity_in_use("q") == held.total() <= capacity
+    excess, idle = 0, max(0, capacity - sum(share.limits[A10G] for share in shares.values()))
+    for name, share in shares.items():
+        above = held[name] - share.limits[A10G]
+        assert above <= 0 or share.borrows
+        excess += max(0, above)
+        idle += max(0, -above) if share.lends else 0
+    assert excess <= idle
+    assert model.queues["q"].choose(model.now) is None
+
+
+def play(
+    choices: BatchSettings,
+    values: list[QuotaShare],
+    spare: int,
+    jobs: list[tuple[int, int, int, int, int]],
+    moves: list[tuple[int, int, int]],
+) -> tuple[BatchModel, dict[str, QuotaShare], int]:
+    shares = {f"s{number}": value for number, value in enumerate(values)}
+    capacity = sum(value.limits[A10G] for value in values) + spare
+    model = quota(capacity, shares, choices)
+    put_in = [
+        put(model, f"s{share % len(values)}", f"{number}", instances, priority, at=at, seconds=seconds)
+        for number, (share, instances, priority, at, seconds) in enumerate(jobs)
+    ]
+    for which, priority, at in sorted(moves, key=lambda move: move[2]):
+        while (due := model.next_event_at) is not None and due <= at:
+            model.advance(due)
+            check(model, shares, capacity)
+        model.advance(at)
+        if put_in and put_in[which % len(put_in)].job_id in model.jobs:
+            job = put_in[which % len(put_in)]
+            if not job.finished:
+                model.set_priority(job.job_id, priority)
+    return model, shares, capacity
+
+
+@given(CHOICES, SHARES, st.integers(0, 2), JOBS, MOVES)
+@settings(**RUNS)  # type: ignore[arg-type]
+def test_use_never_exceeds_the_environment_the_limits_or_what_is_lent(
+    choices: BatchSettings,
+    values: list[QuotaShare],
+    spare: int,
+    jobs: list[tuple[int, int, int, int, int]],
+    moves: list[tuple[int, int, int]],
+) -> None:
+    model, shares, capacity = play(choices, values, spare, jobs, moves)
+    events = 0
+    while (due := model.next_event_at) is not None:
+        model.advance(due)
+        check(model, shares, capacity)
+        events += 1
+        assert events < 20_000
+    for job in model.jobs.values():
+        assert job.finished or not job.holding
+
+
+@given(CHOICES, SHARES, JOBS)
+@settings(**RUNS)  # type: ignore[arg-type]
+def test_jobs_of_one_instance_all_end_whatever_evicts_them(
+    choices: BatchSettings, values: list[QuotaShare], jobs: list[tuple[int, int, int, int, int]]
+) -> None:
+    small = [(share, 1, priority, at, seconds) for share, _, priority, at, seconds in jobs]
+    model, _, _ = play(choices, values, 0, small, [])
+    model.advance(1e6)
+    assert all(job.status == "SUCCEEDED" for job in model.jobs.values())
+
+
+@given(CHOICES, SHARES, JOBS, MOVES)
+@settings(**RUNS)  # type: ignore[arg-type]
+def test_the_same_seed_gives_the_same_day(
+    choices: BatchSettings,
+    values: list[QuotaShare],
+    jobs: list[tuple[int, int, int, int, int]],
+    moves: list[tuple[int, int, int]],
+) -> None:
+    days = []
+    for _ in range(2):
+        model, _, _ = play(choices, values, 1, jobs, moves)
+        model.advance(1e5)
+        days.append([(job.job_id, job.history, job.preempted_count) for job in model.jobs.values()])
+    assert days[0] == days[1]
