@@ -13,6 +13,7 @@ from unittest import mock
 import time_machine
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.compat import HTTPHeaders
+from botocore.exceptions import UnknownServiceError
 from botocore.signers import RequestSigner
 from moto.core.request import normalize_request
 from werkzeug import Request, Response
@@ -139,7 +140,7 @@ class EmulatorServer:
             raise UnaddressedError(f"The emulator is in {REGION}, and the request is for {region}")
         try:
             client = self.emulator.client(name)
-        except ValueError:  # botocore's UnknownServiceError is one
+        except UnknownServiceError:
             raise UnaddressedError(f"There is no service {name}") from None
         model = client.meta.service_model
         body = request.get_data()

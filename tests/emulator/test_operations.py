@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import boto3
 import botocore.session
 import pytest
+from botocore import xform_name
+from botocore.config import Config
+from botocore.exceptions import ClientError
 from moto.core.responses import BaseResponse
 
-from pointsman_emulator import backends
+from pointsman_emulator import Emulator, backends
 from pointsman_emulator.backends.applicationautoscaling.responses import EmulatorAutoScalingResponse
 from pointsman_emulator.backends.batch.responses import EmulatorBatchResponse
 from pointsman_emulator.backends.cloudwatch.responses import EmulatorCloudWatchResponse
@@ -64,3 +68,14 @@ def test_every_service_with_answers_of_ours_is_listed() -> None:
     answering = {path.parent.name for path in Path(backends.__path__[0]).glob("*/responses.py")}
     assert {responses.__module__.split(".")[-2] for _, responses in OURS.values()} == answering
     assert set(LISTED) == set(OURS)
+
+
+def test_every_other_operation_of_batch_is_refused_by_its_name() -> None:
+    with Emulator(seed=7) as aws:
+        batch = boto3.client("batch", region_name="us-east-1", config=Config(parameter_validation=False))
+        names = batch.meta.service_model.operation_names
+        for operation in sorted(set(names) - set(LISTED["Batch"])):
+            with pytest.raises(ClientError, match=operation) as error:
+                getattr(batch, xform_name(operation))()
+            assert error.value.response["Error"]["Code"] == "NotImplemented"
+        assert aws.count("batch", "SubmitJob") == 1

@@ -18,6 +18,8 @@ from pointsman_emulator import Emulator, EmulatorServer
 
 LIMITS = [{"capacityUnit": "NUM_INSTANCES", "maxCapacity": 3}]
 
+SIGNED = "AWS4-HMAC-SHA256 Credential=x/20260302/us-east-1/{}/aws4_request, SignedHeaders=host, Signature=0"
+
 
 def client(server: EmulatorServer, service: str = "batch", region: str = "us-east-1") -> Any:
     return boto3.client(service, endpoint_url=server.url, region_name=region)
@@ -135,10 +137,24 @@ def test_another_region_is_refused_with_the_one_that_is_there(server: EmulatorSe
         client(server, region="eu-west-1").describe_service_environments()
 
 
-def test_a_request_that_nobody_signed_is_refused(server: EmulatorServer) -> None:
+@pytest.mark.parametrize(
+    "signed,path,message",
+    [
+        ("", "/v1/describejobqueues", "not signed"),
+        ("Bearer token", "/v1/describejobqueues", "not signed"),
+        (SIGNED.format("nothing"), "/", "no service nothing"),
+        (SIGNED.format("batch"), "/v1/nothing", "no operation at POST /v1/nothing"),
+    ],
+    ids=["by nobody", "in another way", "for no service", "for no operation"],
+)
+def test_a_request_that_is_no_call_of_aws_is_refused(
+    server: EmulatorServer, signed: str, path: str, message: str
+) -> None:
+    request = urllib.request.Request(f"{server.url}{path}", b"{}", {"Authorization": signed})  # noqa: S310 - our own
     with pytest.raises(urllib.error.HTTPError) as error:
-        urllib.request.urlopen(f"{server.url}/v1/describejobqueues", timeout=20)  # noqa: S310 - our own address
-    assert "not signed" in error.value.read().decode()
+        urllib.request.urlopen(request, timeout=60)  # noqa: S310 - our own address
+    assert error.value.code == 400
+    assert message in error.value.read().decode()
 
 
 def test_after_its_end_nobody_answers_and_time_is_given_back(emulator: Emulator) -> None:
