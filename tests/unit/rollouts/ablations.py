@@ -74,6 +74,7 @@ def window_from_the_commit(record: RolloutRecord, now: float) -> RolloutRecord:
     return replace(record, window_from=now) if record.step is Step.GATED else record
 
 
+IN_DOUBT = "what is in doubt is not untouched"
 GUARDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "a way back lists no alarms": ({"carry": alarms_on_the_way_back}, ("S12",)),
     "an act is committed before it is done": ({"write_ahead": False}, ("S2", "S4", "S11")),
@@ -81,7 +82,7 @@ GUARDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "an excursion counts though it is over": ({"see": no_history}, ("S9",)),
     "a status alone is no success": ({"see": status_alone}, ("S5", "S10")),
     "evidence that SageMaker took an attempt": ({"see": no_evidence}, ("S4",)),
-    "what is in doubt is not untouched": ({"believe": doubt_is_untouched}, ("S3", "S11")),
+    IN_DOUBT: ({"believe": doubt_is_untouched}, ("S3", "S11")),
     "a call may be on its way until its lease ends": ({"believe": no_lease}, ("S3", "S4", "S11")),
     "windows tile": ({"commit": window_from_the_commit}, ("S9",)),
     "auto scaling is suspended": ({"see": no_scaling}, ("scaling:",)),

@@ -7,8 +7,10 @@ differs from day to day. With one guard taken away, the violation that it preven
 
 import pytest
 
-from tests.unit.rollouts.ablations import GUARDS, without
-from tests.unit.rollouts.seeds import a_day
+from tests.unit.rollouts.ablations import GUARDS, IN_DOUBT, without
+from tests.unit.rollouts.seeds import MISCHIEF, a_day
+
+TURNS = ("abort", "rollback")
 
 
 @pytest.mark.parametrize("block", range(8))
@@ -24,7 +26,8 @@ def test_nothing_is_wrong_and_every_rollout_ends(block: int) -> None:
 def test_a_guard_that_is_taken_away_is_missed(guard: str) -> None:
     _, codes = GUARDS[guard]
     for seed in range(600):
-        world, _ = a_day(seed, without(guard), harsh=True, until=20_000.0)
+        deeds = TURNS if guard == IN_DOUBT else MISCHIEF  # it takes a turn while a call is on its way
+        world, _ = a_day(seed, without(guard), deeds, harsh=True, until=20_000.0)
         if any(text.split()[0] in codes for text in world.truth.wrong):
             return
     pytest.fail(f"nothing was wrong in 600 days without the guard: {guard}")
