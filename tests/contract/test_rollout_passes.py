@@ -18,7 +18,7 @@ from pointsman.rollouts.decision import SubmitUpdate, replay
 from pointsman.rollouts.draft import switch_name
 from pointsman.rollouts.observations import LockView
 from pointsman.rollouts.plan import Check
-from pointsman.rollouts.record import NoteState, Phase, RolloutRecord, State
+from pointsman.rollouts.record import HoldKind, NoteState, Phase, RolloutRecord, State
 from pointsman.rollouts.request import INVOCATIONS, Amount, Guard, Request, Target, Yielding
 from pointsman.rollouts.specs import Change
 from pointsman_emulator import Emulator, InferenceSettings
@@ -189,6 +189,25 @@ def test_a_way_back_that_sagemaker_has_no_room_for_is_left_to_a_person_by_name(a
     assert plan is not None
     (noted,) = [finding for finding in plan.findings if finding.check is Check.SHARED_ROOM]
     assert "a maximum of 5 is safe from that" in str(noted)
+
+
+@pytest.mark.parametrize(
+    "account",
+    [pytest.param(replace(SURGE, update_of_failed="accept"), id="one that failed may be updated")],
+    indirect=True,
+)
+def test_a_way_back_goes_on_once_a_person_has_made_the_room_that_its_hold_names(account: Account) -> None:
+    account.ask("bad-api")
+    account.run(stop=lambda record: record.phase is Phase.ROLLING_BACK and record.hold(HoldKind.CAPACITY) is not None)
+    assert "chat needs 5 instances to take back llm" in account.record.holds[0].sentence
+    account.clients.sagemaker.create_endpoint_config(**config_request(3, 5, name="roomy"))
+    account.clients.sagemaker.update_endpoint(EndpointName="chat", EndpointConfigName="roomy")
+
+    assert account.run() is Phase.ROLLED_BACK, account.record.cause
+    assert len(account.record.component("llm").attempts) == 2
+    view = account.ports.fleet.component("llm")
+    assert (view.spec.model, view.desired, view.current) == ("old", 3, 3)
+    whole(account)
 
 
 @pytest.mark.parametrize("account", [pytest.param(SURGE, id="old first")], indirect=True)

@@ -7,7 +7,7 @@ is finished, the newest wave first. A component whose call is in doubt is never 
 from dataclasses import replace
 
 from pointsman.rollouts.batches import copies_of
-from pointsman.rollouts.draft import LEASE, PATIENCE, Draft
+from pointsman.rollouts.draft import PATIENCE, Draft
 from pointsman.rollouts.notes import copies_changed, scaling_suspended
 from pointsman.rollouts.observations import Absent, ComponentView, Status
 from pointsman.rollouts.reasons import Reason
@@ -56,7 +56,7 @@ def take_back(draft: Draft) -> bool:
             short.append(_revert(draft, component))
     if any(short):
         draft.hold(HoldKind.CAPACITY, "way back", next(filter(None, short)))
-    else:
+    elif not draft.outstanding(Direction.BACK):
         draft.release(HoldKind.CAPACITY)
     if draft.outstanding(Direction.FORWARD):
         return _at(draft, Back.DRAIN)
@@ -124,8 +124,11 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
     endpoint = draft.seen.endpoints.get(member.endpoint)
     ready = endpoint is not None and endpoint.in_service
     ready = ready and scaling_suspended(draft, component.name, member.endpoint)
-    short = _no_room(draft, component, view)
-    ready = ready and not short
+    short = room_back(draft, component, view, endpoint) if endpoint is not None else ""
+    held = draft.record.hold(HoldKind.CAPACITY)
+    if short and (held is None or draft.now <= held.since + PATIENCE):
+        draft.wake((held.since if held is not None else draft.now) + PATIENCE + 1.0)
+        return short
     if ready and view.status is Status.IN_SERVICE and (view.desired == 1 or _surged(draft, component.name)):
         ready = copies_changed(draft, component.name, member.endpoint, 2)
     if not (ready or late):
@@ -136,7 +139,6 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
         _needs_human(draft, component, "Its ways back are used up.")
     else:
         prepare(draft, component, view, Direction.BACK)
-        return ""
     return short
 
 
@@ -146,17 +148,6 @@ def _again(component: ComponentRecord, view: ComponentView) -> float:
     if component.state is not State.REVERT_WAIT or failed == 0 or view.status is Status.FAILED:
         return component.since
     return component.since + RETRY * 2.0 ** (failed - 1)
-
-
-def _no_room(draft: Draft, component: ComponentRecord, view: ComponentView) -> str:
-    """Why there is no room for this way back now; of one that failed nobody knows, nor of one just decided on anew."""
-    endpoint, attempt = draft.seen.endpoints.get(draft.member(component.name).endpoint), component.attempt
-    decided = component.state is State.REVERT_SUBMITTING and attempt is not None
-    if endpoint is None or view.status is Status.FAILED:
-        return ""
-    if decided and attempt is not None and draft.now < attempt.prepared_at + LEASE:
-        return ""
-    return room_back(draft, component, view, endpoint)
 
 
 def _surged(draft: Draft, component: str) -> bool:

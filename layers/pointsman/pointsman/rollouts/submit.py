@@ -120,7 +120,7 @@ def room_back(draft: Draft, component: ComponentRecord, view: ComponentView, end
     member = draft.member(component.name)
     _, back = batches_now(draft, member, view)
     old = spec_for(draft, component, Direction.BACK).compute
-    copies = 2 if view.desired == 1 else view.desired
+    copies = max(2 if view.desired == 1 else view.desired, view.current)
 
     def room(occupants: tuple[Occupant, ...]) -> Room:
         return room_for(endpoint, with_copies(occupants, member.name, copies, view.spec.compute), back.copies, old)
