@@ -238,7 +238,8 @@ class JobCourse:
 
     def _bounce(self, job: ServiceJob) -> None:
         queue = self.queues[job.queue]
-        job.capacity_wait += self.now - (job.scheduled_at or self.now)
+        if job.scheduled_at is not None:
+            job.capacity_wait += self.now - job.scheduled_at
         self._release(job, None, counts=False)
         pause = self.settings.bounce_pause
         job.not_before = self.now + (pause(job) if callable(pause) else pause)
