@@ -15,10 +15,11 @@ from pointsman.errors import Conflict, Gone, Misconfigured, Transient, UserMista
 from pointsman.loops.fit import misfits, unlisted
 from pointsman.loops.view import problems_of
 from pointsman.policy_documents import policy_schema
-from pointsman.ports import BatchQueues, JobTable, QueueDescription, StoredPolicy
+from pointsman.ports import JobTable, QueueDescription, StoredPolicy
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueKind
 from pointsman_cli import options
+from pointsman_cli.access import Deployment
 from pointsman_cli.check import Checked, Finding, check, problem_shape
 from pointsman_cli.failures import FOUND, Failure
 from pointsman_cli.printing import counted, moment, print_json, when
@@ -72,7 +73,7 @@ def _at_the_queue(
     """What the live queue cannot obey, and what to warn of; a queue that cannot be reached is a warning."""
     try:
         with options.deployment(ctx) as found:
-            description = found.batch.describe_queue(stated.queue)
+            description = _live(found, stated.queue)
     except Gone:
         return (checked.finding(Problem(("queue",), f"there is no job queue {stated.queue}", NO_QUEUE)),), []
     except (Transient, Misconfigured, UserMistake) as error:
@@ -101,7 +102,7 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
     place = f"{file}:{checked.source.place(('queue',)).line}"
     with options.deployment(ctx) as found:
         ruled = checked.stated
-        description = _described(found.batch, ruled.queue, place)
+        description = _described(found, ruled.queue, place)
         warnings = _warnings(description, ruled)
         if not measure_only:
             _refuse(description, checked, warnings, place, as_json=as_json)
@@ -154,9 +155,17 @@ def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> 
     click.echo(_yaml(document), nl=False)
 
 
-def _described(batch: BatchQueues, queue: str, place: str) -> QueueDescription:
+def _live(found: Deployment, queue: str) -> QueueDescription:
+    """The queue as it is now, with its quota shares; raises `Gone`."""
+    description = found.batch.describe_queue(queue)
+    if description.kind is not QueueKind.QUOTA_SHARE:
+        return description
+    return found.inspector().observer.shares.described(description)
+
+
+def _described(found: Deployment, queue: str, place: str) -> QueueDescription:
     try:
-        return batch.describe_queue(queue)
+        return _live(found, queue)
     except Gone:
         raise UserMistake(f"there is no job queue {queue}", place=place, remedy=NO_QUEUE) from None
 
