@@ -171,6 +171,8 @@ def test_a_way_back_that_waited_long_for_room_is_tried_and_then_left_to_a_person
     record = made.run()
     assert (record.phase, record.needs_human) == (Phase.ROLLBACK_INCOMPLETE, ("m1",))
     assert len(updates(made, Direction.BACK)) == ATTEMPTS_BACK
+    assert len([key for key in made.notices if "hold/capacity" in key]) == 1
+    assert made.truth.now < began + 3 * PATIENCE
 
 
 def test_auto_scaling_is_suspended_before_a_way_back_that_waited_long_for_room_is_tried() -> None:
@@ -195,6 +197,19 @@ def test_ways_back_that_fail_are_tried_again_ever_later() -> None:
     gaps = [after - before for before, after in itertools.pairwise(sent)]
     assert len(sent) == ATTEMPTS_BACK
     assert [gap >= least for gap, least in zip(gaps, (60, 120, 240, 480, 960), strict=True)] == [True] * 5
+
+
+def test_a_person_who_allows_more_ways_back_waits_for_none() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=1)
+    made.truth.dies = 1.0
+    made.mischief("rollback")
+    made.run(stop=lambda: made.record.component("m2").state is State.NEEDS_HUMAN and not made.running)
+    made.truth.dies, asked_at = 0.0, made.truth.now
+    made.command(retry)
+    assert made.run().phase is Phase.ROLLED_BACK
+    assert made.truth.parts["m2"].spec == OLD
+    assert made.truth.now < asked_at + PATIENCE
 
 
 def test_a_target_that_is_taken_away_meanwhile_is_left_alone() -> None:

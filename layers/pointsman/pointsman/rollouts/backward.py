@@ -118,14 +118,14 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
         return ""
     if sum(1 for c in others if c.state in _RUNNING) >= draft.plan.request.revert_concurrency:
         return ""
+    held = draft.record.hold(HoldKind.CAPACITY)
     if (again := _again(component, view)) > draft.now:
         draft.wake(again)
-        return ""
+        return held.sentence if held is not None else ""
     endpoint = draft.seen.endpoints.get(member.endpoint)
     ready = endpoint is not None and endpoint.in_service
     ready = ready and scaling_suspended(draft, component.name, member.endpoint)
     short = room_back(draft, component, view, endpoint) if endpoint is not None else ""
-    held = draft.record.hold(HoldKind.CAPACITY)
     if short and (held is None or draft.now <= held.since + PATIENCE):
         draft.wake((held.since if held is not None else draft.now) + PATIENCE + 1.0)
         return short
@@ -145,8 +145,8 @@ def _submit(draft: Draft, component: ComponentRecord, view: ComponentView, *, la
 def _again(component: ComponentRecord, view: ComponentView) -> float:
     """When a way back that came to nothing is tried again: each time later, since room that lacks may come by then."""
     failed = component.tried(Direction.BACK)
-    if component.state is not State.REVERT_WAIT or failed == 0 or view.status is Status.FAILED:
-        return component.since
+    if component.state is not State.REVERT_WAIT or failed == 0 or component.granted or view.status is Status.FAILED:
+        return component.since  # a person who allows more attempts, or has to see to one that failed, waits for none
     return component.since + RETRY * 2.0 ** (failed - 1)
 
 
