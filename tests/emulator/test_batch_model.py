@@ -275,6 +275,15 @@ def test_a_stale_snapshot_shows_the_queue_of_the_last_refresh() -> None:
     assert ([place.job.name for place in snapshot.front], snapshot.in_use, snapshot.updated_at) == (["b", "c"], 1, 20)
 
 
+def test_a_stale_snapshot_shows_the_end_of_the_last_job() -> None:
+    model = fifo(capacity=1, settings=BatchSettings(snapshot_lag=20))
+    model.submit("q", "a", 1, 50)
+    model.advance(59)
+    assert model.snapshot("q").in_use == 1
+    model.advance(60)
+    assert model.snapshot("q").in_use == 0
+
+
 def test_a_stale_listing_shows_the_states_of_a_while_ago() -> None:
     model = fifo(capacity=1, settings=BatchSettings(list_lag=30))
     job = model.submit("q", "a", 1, 1000)
@@ -282,6 +291,11 @@ def test_a_stale_listing_shows_the_states_of_a_while_ago() -> None:
     assert model.jobs_in("q", ["RUNNING"]) == []
     model.advance(30)
     assert model.jobs_in("q", ["RUNNING"]) == [job]
+    model.advance(1029)
+    assert job.status == "SUCCEEDED"
+    assert (model.jobs_in("q", ["RUNNING"]), model.jobs_in("q", ["SUCCEEDED"])) == ([job], [])
+    model.advance(1030)
+    assert (model.jobs_in("q", ["RUNNING"]), model.jobs_in("q", ["SUCCEEDED"])) == ([], [job])
 
 
 def test_use_decays_to_nothing_by_the_end_of_the_window() -> None:

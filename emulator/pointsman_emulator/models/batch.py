@@ -36,8 +36,9 @@ rules of retry), `batch_jobs` (a job), `batch_line` and `batch_usage` (order and
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from math import floor
 
 from pointsman_emulator.models.batch_course import STEP, JobCourse
@@ -57,6 +58,7 @@ from pointsman_emulator.models.batch_quota import QuotaQueue
 from pointsman_emulator.models.batch_values import (
     ANY_TYPE,
     RUNNABLE,
+    TERMINAL,
     BatchRefusedError,
     BatchSettings,
     JobChange,
@@ -317,7 +319,7 @@ class BatchModel(JobCourse):
         by_status = self.queues[queue].by_status
         if self.settings.list_lag:
             seen_at = self.now - self.settings.list_lag
-            found = [job for jobs in by_status.values() for job in jobs.values() if job.status_at(seen_at) in wanted]
+            found = [job for job in _seen_by(by_status, wanted, seen_at) if job.status_at(seen_at) in wanted]
         else:
             found = [job for status in wanted for job in by_status.get(status, {}).values()]
         found.sort(key=lambda job: (-job.created_at, -job.order))
@@ -345,3 +347,14 @@ def _caps(capacity: int | Mapping[str, int]) -> dict[str, int]:
     if set(capacity) != {ANY_TYPE}:
         check_limits(capacity)
     return dict(capacity)
+
+
+def _seen_by(
+    by_status: dict[str, dict[str, ServiceJob]], wanted: frozenset[str], seen_at: float
+) -> Iterator[ServiceJob]:
+    """The jobs that may have had one of these states then: of those that have ended, the latest, if no others count."""
+    for status, jobs in by_status.items():
+        if status in TERMINAL and not wanted & TERMINAL:
+            yield from takewhile(lambda job: job.history[-1][0] > seen_at, reversed(jobs.values()))
+        else:
+            yield from jobs.values()

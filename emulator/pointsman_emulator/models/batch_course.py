@@ -97,6 +97,10 @@ class JobCourse:
         queue.changed_at = self.now
         if look:
             self._touch(queue.environment)
+        self._show(queue)
+
+    def _show(self, queue: JobQueue) -> None:
+        """See to it that the next snapshot shows what changed now."""
         lag = self.settings.snapshot_lag
         if lag and not queue.refresh_pending:
             queue.refresh_pending = True
@@ -334,6 +338,7 @@ class JobCourse:
             attempt.status_reason = reason
             job.attempts.append(attempt)
         self._touch(queue.environment)
+        self._show(queue)
 
     def _end(self, job: ServiceJob, status: str, reason: str | None) -> None:
         queue = self.queues[job.queue]
