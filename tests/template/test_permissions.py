@@ -13,29 +13,33 @@ from tests.template.rollout_calls import of_rollouts
 from tests.template.stack import ROOT, Stack
 
 # A transaction is allowed by what it consists of; the loops of queues put items only.
-ALLOWED_AS = {"dynamodb:TransactWriteItems": "dynamodb:PutItem"}
+ALLOWED_AS = {"dynamodb:TransactWriteItems": "dynamodb:PutItem", "s3:ListObjectsV2": "s3:ListBucket"}
 
 # What the platform does with a function's role, and the handlers do not.
 BY_THE_PLATFORM = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
 
-def submit(aws: Emulator, name: str, instances: int, seconds: int) -> None:
+def submit(
+    aws: Emulator, name: str, instances: int, seconds: int, queue: str = "search-training", **payload: Any
+) -> None:
     """A training job of these instances that runs for so long."""
+    share = {"shareIdentifier": "all"} if queue == "search-training" else {"quotaShareName": "teamA"}
     aws.client("batch").submit_service_job(
         jobName=name,
-        jobQueue="search-training",
+        jobQueue=queue,
         serviceJobType="SAGEMAKER_TRAINING",
-        shareIdentifier="all",
         serviceRequestPayload=json.dumps(
             {
                 "ResourceConfig": {"InstanceType": "ml.p4d.24xlarge", "InstanceCount": instances},
                 "Environment": {"EMULATED_SECONDS": str(seconds)},
+                **payload,
             }
         ),
+        **share,
     )
 
 
-def a_busy_hour(aws: Emulator) -> None:
+def a_busy_hour(aws: Emulator) -> DynamoControl:
     """A policy before its queue, jobs of two classes, an alarm, and messages that nobody understands."""
     stack = aws.deploy(ROOT / "template.yaml", "pointsman")
     policy = YAML(typ="safe").load(ROOT / "examples/policy.yaml")
@@ -57,13 +61,72 @@ def a_busy_hour(aws: Emulator) -> None:
         MessageDeduplicationId="a",
     )
     aws.run_for(2700)
+    return control
+
+
+def an_hour_of_shares(aws: Emulator, control: DynamoControl) -> None:
+    """A job evicts another in a quota share, an alarm lets a share borrow more, and a policy states weights."""
+    quota_queue(aws)
+    aws.client("s3").create_bucket(Bucket="checkpoints")
+    saved = {"CheckpointConfig": {"S3Uri": "s3://checkpoints/sweep/"}}
+    control.put_policy("quota", json.dumps(QUOTA_POLICY), aws.now, "test")
+    submit(aws, "sweep", 2, 20_000, queue="quota", **saved)
+    aws.run_for(600)
+    submit(aws, "prod-ranker", 2, 600, queue="quota")
+    classes = [{"name": "all", "match": {"share": "all", "job_name": "sweep-*"}, "weight": 2}]
+    policy = YAML(typ="safe").load(ROOT / "examples/policy.yaml")
+    policy |= {"across_shares": "weights", "on_alarm": [], "classes": classes}
+    control.put_policy("search-training", json.dumps(policy), aws.now, "test")
+    for drift in (0.9, 0.9, 0.9, 0.05, 0.05, 0.05):
+        aws.put_metric("Search/Models", "PredictionDrift", drift, Model="ranker")
+        aws.run_for(300)
+    aws.run_for(600)
+
+
+QUOTA_POLICY = {
+    "version": 1,
+    "queue": "quota",
+    "mode": "act",
+    "share": "team*",
+    "classes": [{"name": "production", "match": {"job_name": "prod-*"}}],
+    "default": {"name": "sweep", "preemptible": True},
+    "preemption": {"patience": "5m", "protect": "1m"},
+    "on_alarm": [{"alarm": "ranker-drift-*", "share": "teamA", "borrow_limit": 100}],
+}
+
+
+def quota_queue(aws: Emulator) -> None:
+    """A queue with one quota share of two instances."""
+    batch = aws.client("batch")
+    limits = [{"maxCapacity": 2, "capacityUnit": "ml.p4d.24xlarge"}]
+    batch.create_service_environment(
+        serviceEnvironmentName="quota", serviceEnvironmentType="SAGEMAKER_TRAINING", capacityLimits=limits
+    )
+    policy = batch.create_scheduling_policy(name="quota", quotaSharePolicy={"idleResourceAssignmentStrategy": "FIFO"})
+    aws.run_for(30)
+    batch.create_job_queue(
+        jobQueueName="quota",
+        jobQueueType="SAGEMAKER_TRAINING",
+        priority=1,
+        schedulingPolicyArn=policy["arn"],
+        serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": "quota"}],
+    )
+    aws.run_for(30)
+    batch.create_quota_share(
+        quotaShareName="teamA",
+        jobQueue="quota",
+        capacityLimits=limits,
+        resourceSharingConfiguration={"strategy": "LEND_AND_BORROW", "borrowLimit": 0},
+        preemptionConfiguration={"inSharePreemption": "ENABLED"},
+    )
+    aws.run_for(30)
 
 
 @pytest.fixture(scope="module")
 def called() -> dict[str, set[str]]:
     """The actions of each function's calls."""
     with Emulator(seed=1) as aws:
-        a_busy_hour(aws)
+        an_hour_of_shares(aws, a_busy_hour(aws))
         assert not aws.failures
         calls: dict[str, set[str]] = defaultdict(set)
         for call in aws.calls:
