@@ -114,7 +114,7 @@ class EmulatedPorts:
         self.switch: KillSwitch = CloudWatchKillSwitch(clients.cloudwatch)
         self.scaling: Scaling = ApplicationAutoScaling(clients.autoscaling)
         self.permissions: Permissions = IamPermissions(clients.iam, "us-east-1")
-        self.sources: Sources = EcrS3Sources(clients.ecr, clients.s3)
+        self.sources: Sources = EcrS3Sources(clients)
         self.role = ROLE
         for name in ("old", "new"):
             clients.sagemaker.create_model(**model_request(name))

@@ -27,7 +27,7 @@ def sources(aws: Clients) -> EcrS3Sources:
     aws.s3.create_bucket(Bucket="artifacts")
     for key in ("llm/1.tar.gz", "llm/1.tar.gz.sha256", "tuned/weights/0.safetensors"):
         aws.s3.put_object(Bucket="artifacts", Key=key, Body=b"")
-    return EcrS3Sources(aws.ecr, aws.s3)
+    return EcrS3Sources(aws)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_we_may_not_ask_is_unknown(code: str) -> None:
     client = SimpleNamespace(
         meta=SimpleNamespace(region_name="us-east-1"), batch_get_image=refuses, list_objects_v2=refuses
     )
-    sources = EcrS3Sources(client, client)
+    sources = EcrS3Sources(SimpleNamespace(ecr=client, s3=client))
     assert sources.image(f"{HERE}/search/llm:1.0") is Answer.UNKNOWN
     assert sources.artifact("s3://artifacts/llm/1.tar.gz") is Answer.UNKNOWN
 

@@ -194,7 +194,7 @@ class Wiring:
         cloudwatch = self._clients.cloudwatch
         permissions = IamPermissions(self._clients.iam, cloudwatch.meta.region_name)
         gauges = CloudWatchGauges(cloudwatch)
-        sources = EcrS3Sources(self._clients.ecr, self._clients.s3)
+        sources = EcrS3Sources(self._clients)
         grounds = WayBack(permissions, sources, self.settings.rollout_role)
         return RolloutObserver(
             self.clock, self._fleet, gauges, self._scaling, permissions, self.rollouts, self.control, grounds

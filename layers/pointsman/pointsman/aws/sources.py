@@ -20,20 +20,19 @@ _NO_ANSWER = (Misconfigured, ClientError, ParamValidationError)  # whatever it i
 class EcrS3Sources:
     """Images of one region and of any account, and artifacts."""
 
-    def __init__(self, ecr: Any, s3: Any) -> None:
-        """Use these clients."""
-        self._ecr = ecr
-        self._s3 = s3
+    def __init__(self, clients: Any) -> None:
+        """Use these clients' `ecr` and `s3`, which are not made before something is asked: most passes ask nothing."""
+        self._clients = clients
 
     def image(self, uri: str) -> Answer:
         """Whether the container's image is in its repository."""
         match = _IMAGE.fullmatch(uri)
-        if match is None or match["region"] != self._ecr.meta.region_name:
+        if match is None or match["region"] != self._clients.ecr.meta.region_name:
             return Answer.UNKNOWN
         which = {"imageDigest": match["digest"]} if match["digest"] else {"imageTag": match["tag"] or "latest"}
         try:
             with Translated("RepositoryNotFoundException"):
-                found = self._ecr.batch_get_image(
+                found = self._clients.ecr.batch_get_image(
                     registryId=match["account"], repositoryName=match["repository"], imageIds=[which]
                 )
         except Gone:
@@ -54,7 +53,7 @@ class EcrS3Sources:
         bucket, key = match["bucket"], match["key"]
         try:
             with Translated("NoSuchBucket"):
-                found = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
+                found = self._clients.s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
         except Gone:
             return Answer.NO
         except _NO_ANSWER:
