@@ -10,6 +10,7 @@ from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
 from pointsman.queues.ranking import Candidate
 from pointsman.queues.reasons import Move
+from pointsman.wall_clock import Weekly
 from pointsman_cli.printing import moment
 from pointsman_cli.standing import Elsewhere, Waiting
 
@@ -39,6 +40,7 @@ def queue_shape(look: Look, *, stopped: bool, head: Iterable[Candidate]) -> Shap
         ],
         "held": _held(look.decision.hold),
         "effects": [_effect(e) for e in active_effects(look)],
+        "windows": [{"when": str(w), "ends": moment(w.next_edge(view.now))} for w in open_windows(look)],
         "last_pass": moment(record.passed_at),
         "last_pass_problem": record.problem or None,
         "next_wake": moment(record.next_wake_at),
@@ -118,6 +120,11 @@ def working(look: Look) -> int:
 def active_effects(look: Look) -> list[Effect]:
     """The effects of alarms that count now."""
     return [effect for effect in look.seen.view.effects if effect.active(look.seen.view.now)]
+
+
+def open_windows(look: Look) -> list[Weekly]:
+    """The windows of the policy that are open now."""
+    return [window.when for window in look.policy.windows if window.when.open(look.seen.view.now)]
 
 
 def _top(look: Look, *, stopped: bool) -> Shape:

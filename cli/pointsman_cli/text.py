@@ -14,7 +14,7 @@ from pointsman.queues.ranking import Candidate
 from pointsman.queues.reasons import Idle, hours, named
 from pointsman_cli.printing import counted, when
 from pointsman_cli.screen import table
-from pointsman_cli.shapes import active_effects, waits_by_class, working
+from pointsman_cli.shapes import active_effects, open_windows, waits_by_class, working
 from pointsman_cli.standing import Elsewhere, Waiting
 
 IDLE = {
@@ -40,6 +40,8 @@ def queue(out: Console, look: Look, *, stopped: bool, head: Sequence[Candidate])
     for effect in active_effects(look):
         end = "the alarm ends" if effect.end == float("inf") else when(effect.end)
         out.print(f"effect     {effect.alarm} gives {effect.boost} {hours(effect.by)} more head start until {end}")
+    for window in open_windows(look):
+        out.print(f"window     {window}, open until {when(window.next_edge(view.now))}")
     out.print(f"last pass  {when(record.passed_at)}")
     out.print(f"next pass  {when(record.next_wake_at)}, or when an event wakes it")
     _problems(out, [f"the last pass: {record.problem}"] if record.problem else [], look.seen.problems)

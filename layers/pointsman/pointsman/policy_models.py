@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
 from pointsman.documents import Duration, Fraction, Glob
-from pointsman.wall_clock import Weekly, weekly
+from pointsman.wall_clock import WINDOW, Weekly, weekly
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 ShareGlob = Annotated[str, Field(pattern=r"^[A-Za-z0-9_*?\[\]!-]{1,255}$")]
@@ -14,7 +14,13 @@ Weight = Annotated[float, Field(ge=0.0001, le=999.9999)]
 When = Annotated[
     Weekly,
     BeforeValidator(weekly),
-    WithJsonSchema({"type": "string", "examples": ["Mon-Fri 20:00-06:00 Europe/Madrid", "daily 00:00-24:00 UTC"]}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": WINDOW,
+            "examples": ["Mon-Fri 20:00-06:00 Europe/Madrid", "daily 00:00-24:00 UTC"],
+        }
+    ),
 ]
 
 
@@ -83,6 +89,16 @@ class AlarmDocument(_Document):
 
     Either a class gets a longer head start (`boost` and `by`), or a share another borrow limit or weight.
     """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["boost", "by"]},
+                {"required": ["share", "borrow_limit"]},
+                {"required": ["share", "weight"]},
+            ]
+        }
+    )
 
     alarm: Glob
     boost: Name | None = None

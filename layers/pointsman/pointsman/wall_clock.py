@@ -13,11 +13,10 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_DAY = "|".join(DAYS)
-_WINDOW = re.compile(
-    rf"(?P<days>daily|(?:{_DAY})(?:-(?:{_DAY}))?(?:,(?:{_DAY})(?:-(?:{_DAY}))?)*) "
-    r"(?P<begin>[0-2][0-9]:[0-5][0-9])-(?P<end>[0-2][0-9]:[0-5][0-9]) (?P<zone>[A-Za-z0-9_+/-]+)"
-)
+_DAY = f"(?:{'|'.join(DAYS)})"
+_TIME = "([0-2][0-9]:[0-5][0-9])"
+WINDOW = f"^(daily|{_DAY}(?:-{_DAY})?(?:,{_DAY}(?:-{_DAY})?)*) {_TIME}-{_TIME} ([A-Za-z0-9_+/-]+)$"
+_WINDOW = re.compile(WINDOW)
 _MIDNIGHT = 24 * 60
 _AROUND = (-2, 9)  # days around a moment whose windows may be open at it, or be the next to open
 
@@ -49,6 +48,12 @@ class Weekly:
     end: int
     zone: str
 
+    def __str__(self) -> str:
+        """The window as it may be written."""
+        named = "daily" if len(self.days) == len(DAYS) else ",".join(DAYS[day] for day in sorted(self.days))
+        begin, end = (f"{minutes // 60:02}:{minutes % 60:02}" for minutes in (self.begin, self.end))
+        return f"{named} {begin}-{end} {self.zone}"
+
     def open(self, at: float) -> bool:
         """Whether the window is open at this moment."""
         return any(begin <= at < end for begin, end in self._around(at))
@@ -75,14 +80,14 @@ def weekly(text: object) -> Weekly:
     found = _WINDOW.fullmatch(str(text))
     if found is None:
         raise ValueError(f"{str(text)[:80]!r} is not a window; write it as `Mon-Fri 20:00-06:00 Europe/Madrid`")
-    begin, end = _minutes(found["begin"]), _minutes(found["end"])
+    days, (begin, end), zone = found[1], map(_minutes, found.group(2, 3)), found[4]
     if begin in (end, _MIDNIGHT):
         raise ValueError(f"{str(text)[:80]!r} begins when it ends; a whole day is 00:00-24:00")
     try:
-        _zone(found["zone"])
+        _zone(zone)
     except (KeyError, ValueError, OSError):
-        raise ValueError(f"{found['zone']!r} is not a time zone; write it as Europe/Madrid or UTC") from None
-    return Weekly(frozenset(_days(found["days"])), begin, end, found["zone"])
+        raise ValueError(f"{zone!r} is not a time zone; write it as Europe/Madrid or UTC") from None
+    return Weekly(frozenset(_days(days)), begin, end, zone)
 
 
 def local(at: float, zone: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +72,17 @@ def test_plan_has_every_move_with_its_reason(ruled: Command) -> None:
     assert moves["big"]["reason"] == "reserved"
     assert all(move["sentence"] and move["before"] != move["after"] for move in plan["moves"])
     assert plan["held"]["name"] == "big"
+
+
+def test_show_has_the_windows_that_are_open(ruled: Command, policy_file: Path) -> None:
+    """It is 08:00 in UTC."""
+    window = "windows:\n  - {when: 'daily 07:00-09:30 UTC', set: {sweep: {head_start: 1h}}}\n"
+    policy_file.write_text(policy_file.read_text() + window)
+    assert ruled.run("policy", "apply", str(policy_file)).exit_code == 0
+    (shown,) = asked(ruled, "queue", "show", "search-training")["windows"]
+    assert shown == {"when": "daily 07:00-09:30 UTC", "ends": "2027-01-15T09:30:00Z"}
+    line = "window daily 07:00-09:30 UTC, open until 2027-01-15 09:30:00 UTC"
+    assert line in " ".join(ruled.run("queue", "show", "search-training").stdout.split())
 
 
 def test_plan_tells_what_people_should_know_of_single_jobs(ruled: Command) -> None:

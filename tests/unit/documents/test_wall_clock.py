@@ -110,6 +110,19 @@ def test_nothing_opens_or_closes_between_a_moment_and_the_next_edge(
 
 
 @pytest.mark.parametrize(
+    "text, written",
+    [
+        ("Mon-Fri 20:00-06:00 Europe/Madrid", "Mon,Tue,Wed,Thu,Fri 20:00-06:00 Europe/Madrid"),
+        ("Fri-Mon,Wed 00:00-24:00 UTC", "Mon,Wed,Fri,Sat,Sun 00:00-24:00 UTC"),
+        ("Mon-Sun 01:05-02:30 UTC", "daily 01:05-02:30 UTC"),
+    ],
+)
+def test_a_window_is_written_as_it_can_be_read_again(text: str, written: str) -> None:
+    assert str(weekly(text)) == written
+    assert weekly(written) == weekly(text)
+
+
+@pytest.mark.parametrize(
     "value, words",
     [
         ("Mon", "is not a window; write it as `Mon-Fri 20:00-06:00 Europe/Madrid`"),

@@ -2,7 +2,16 @@
 
 import pytest
 
-from pointsman.queues.estimates import CIRCLES_KEPT, KEPT, UNKNOWN_SECONDS, Finished, History, Kind, name_pattern
+from pointsman.queues.estimates import (
+    CIRCLES_KEPT,
+    CRASHES_KEPT,
+    KEPT,
+    UNKNOWN_SECONDS,
+    Finished,
+    History,
+    Kind,
+    name_pattern,
+)
 
 KIND = Kind("ranker", "prod-#", 2, "production")
 
@@ -28,6 +37,28 @@ def test_a_pattern_is_the_name_without_counters_dates_and_hashes(name: str, patt
 
 def test_nothing_finished_means_an_hour() -> None:
     assert History().predict(KIND) == UNKNOWN_SECONDS == 3600.0
+
+
+@pytest.mark.parametrize(
+    "durations, wanted",
+    [((), UNKNOWN_SECONDS), ((60.0, 600.0, 900.0), 900.0), (tuple(map(float, range(1, 21))), 18.0)],
+)
+def test_a_careful_estimate_is_one_that_nine_of_ten_do_not_exceed(durations: tuple[float, ...], wanted: float) -> None:
+    assert learned(*durations).careful(KIND) == wanted
+
+
+def test_jobs_that_failed_soon_are_counted_until_one_runs_to_its_end_and_teach_no_run_time() -> None:
+    other = Kind("vision", "else", 2, "production")
+    history = History().learn([Finished(KIND, 5.0, crashed=True)] * 3 + [Finished(other, 5.0, crashed=True)])
+    assert (history.crashed(KIND), history.crashed(other), history.circles) == (3, 1, {})
+    history = history.learn([Finished(KIND, 900.0)])
+    assert (history.crashed(KIND), history.crashed(other)) == (0, 1)
+
+
+def test_of_kinds_that_fail_the_oldest_are_forgotten() -> None:
+    kinds = [Kind(f"team-{n}", "x", 1, "sweep") for n in range(CRASHES_KEPT + 5)]
+    history = History().learn(Finished(kind, 1.0, crashed=True) for kind in kinds)
+    assert (len(history.crashes), history.crashed(kinds[4]), history.crashed(kinds[5])) == (CRASHES_KEPT, 0, 1)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,24 @@ def test_a_job_first_seen_by_a_describe_was_submitted_with_the_priority_that_it_
     assert (record.submitted_priority, record.needs_describe) == (3, False)
 
 
+@pytest.mark.parametrize(
+    "case, before, sighting, wanted",
+    [
+        ("an event tells the attempts", {}, replace(seen("RUNNABLE", T + 9, attempts=2), crashes=2), 2),
+        ("an attempt that worked ends them", {"attempts": 2, "crashes": 2}, seen("RUNNABLE", T + 9, attempts=3), 0),
+        ("a listing does not say", {"attempts": 2, "crashes": 2}, seen("RUNNING", T + 9), 2),
+        ("a Describe is the truth", {"attempts": 2, "crashes": 2},
+         seen("RUNNABLE", T + 9, attempts=2, detail=DETAIL), 0),
+    ],
+)  # fmt: skip
+def test_attempts_that_failed_soon_are_known_from_what_tells_of_attempts(
+    case: str, before: dict[str, int], sighting: Sighting, wanted: int
+) -> None:
+    record = merge(known("SCHEDULED", **before), sighting)
+    assert record is not None
+    assert record.crashes == wanted, case
+
+
 NOTHING, DOUBT = "nothing new", "doubtful"
 
 
