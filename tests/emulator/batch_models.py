@@ -67,3 +67,12 @@ def started(*jobs: ServiceJob) -> list[str]:
 
 def in_state(status: str, *jobs: ServiceJob) -> list[str]:
     return [job.name for job in jobs if job.status == status]
+
+
+def evicted(*jobs: ServiceJob) -> list[str]:
+    return [job.name for job in jobs if job.preempted_count or job.preempting]
+
+
+def one_share(capacity: int, settings: BatchSettings | None = None) -> BatchModel:
+    """A queue whose only quota share has all there is, with in-share preemption."""
+    return quota(capacity, {"a": reserve(capacity, in_share_preemption=True)}, settings)
