@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from pointsman_emulator import BatchSettings, Emulator
 from tests.emulator.worlds import HERE
@@ -95,5 +97,33 @@ def test_the_kind_of_a_policy_cannot_change() -> None:
         text = TEMPLATE.read_text().replace(
             "QuotaSharePolicy: { IdleResourceAssignmentStrategy: FIFO }", "FairsharePolicy: { ShareDecaySeconds: 600 }"
         )
-        with pytest.raises(Exception, match="quotaSharePolicy"):
+        with pytest.raises(ClientError, match="AWS::Batch::SchedulingPolicy: A quotaSharePolicy"):
             stack.update(text)
+
+
+CONTAINERS = """
+Resources:
+  Queue:
+    Type: AWS::Batch::JobQueue
+    Properties:
+      JobQueueName: containers
+      Priority: 1
+      ComputeEnvironmentOrder: [{ Order: 1, ComputeEnvironment: machines }]
+"""
+
+
+def test_a_queue_of_containers_comes_and_goes_too(tmp_path: Path) -> None:
+    template = tmp_path / "containers.yaml"
+    template.write_text(CONTAINERS)
+    with Emulator(seed=7) as aws:
+        batch, stacks = aws.client("batch"), aws.client("cloudformation")
+        role = aws.client("iam").create_role(RoleName="batch", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+        batch.create_compute_environment(computeEnvironmentName="machines", type="UNMANAGED", serviceRole=role)
+        aws.deploy(template, "containers", {})
+        (queue,) = batch.describe_job_queues()["jobQueues"]
+        assert (queue["jobQueueName"], queue["priority"]) == ("containers", 1)
+        changed = CONTAINERS.replace("Priority: 1", "Priority: 2")
+        with pytest.raises(ClientError, match="queue of containers"):
+            stacks.update_stack(StackName="containers", TemplateBody=changed)
+        stacks.delete_stack(StackName="containers")
+        assert batch.describe_job_queues()["jobQueues"] == []

@@ -4,13 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
+from moto.batch.exceptions import ClientException
 from moto.batch.models import JobQueue
+from moto.cloudformation.exceptions import ValidationError
 from moto.core.common_models import CloudFormationModel
 
 from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
 from pointsman_emulator.backends.resource import StackResource
+from pointsman_emulator.models.batch import BatchRefusedError
 
 
 def lowered(value: Any) -> Any:
@@ -58,14 +63,16 @@ class BatchResource(StackResource):
     def make(cls, name: str, properties: dict[str, Any]) -> Self:
         """Create it."""
         backend = EmulatorBatchBackend.here()
-        arn = cls.put(backend, {**_request(properties), _first_small(cls.name_property): name})
+        with cls._refusals():
+            arn = cls.put(backend, {**_request(properties), _first_small(cls.name_property): name})
         backend.wait()
         return cls(name, arn, dict(properties))
 
     def change(self, properties: dict[str, Any]) -> None:
         """Change it where it is, its tags too."""
         backend = EmulatorBatchBackend.here()
-        self.patch(backend, self.arn, _request(properties))
+        with self._refusals():
+            self.patch(backend, self.arn, _request(properties))
         backend.wait()
         backend.untag_resource(self.arn, list(backend.list_tags_for_resource(self.arn)))
         backend.tag_resource(self.arn, dict(properties.get("Tags") or {}))
@@ -95,8 +102,18 @@ class BatchResource(StackResource):
     ) -> None:
         """Disable it and delete it, by its ARN."""
         backend = EmulatorBatchBackend.here()
-        cls.remove(backend, resource_name)
+        with cls._refusals():
+            cls.remove(backend, resource_name)
         backend.wait()
+
+    @classmethod
+    @contextmanager
+    def _refusals(cls) -> Iterator[None]:
+        """What Batch refuses is an error of the stack."""
+        try:
+            yield
+        except (ClientException, BatchRefusedError) as error:
+            raise ValidationError(message=f"{cls.cloudformation_type()}: {error.message}") from None
 
 
 class ServiceEnvironmentResource(BatchResource, CloudFormationModel):
@@ -169,6 +186,22 @@ class JobQueueResource(BatchResource, CloudFormationModel):
         )
 
     @classmethod
+    def update_from_cloudformation_json(
+        cls,
+        original_resource: Any,
+        new_resource_name: str,
+        cloudformation_json: Any,
+        account_id: str,
+        region_name: str,
+    ) -> Any:
+        """Change it."""
+        if isinstance(original_resource, JobQueue):
+            raise NotImplementedError("The emulator cannot update a job queue of containers: give it another name")
+        return super().update_from_cloudformation_json(
+            original_resource, new_resource_name, cloudformation_json, account_id, region_name
+        )
+
+    @classmethod
     def put(cls, backend: EmulatorBatchBackend, request: dict[str, Any]) -> str:
         """CreateJobQueue."""
         return str(backend.create_service_queue(request)["jobQueueArn"])
@@ -181,6 +214,9 @@ class JobQueueResource(BatchResource, CloudFormationModel):
     @classmethod
     def remove(cls, backend: EmulatorBatchBackend, arn: str) -> None:
         """UpdateJobQueue, DeleteJobQueue."""
+        if backend.service_queue(arn) is None:
+            backend.delete_job_queue(arn)
+            return
         backend.update_service_queue({"jobQueue": arn, "state": "DISABLED"})
         backend.wait()
         backend.delete_service_queue({"jobQueue": arn})
