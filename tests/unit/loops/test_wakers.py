@@ -30,6 +30,12 @@ def test_an_alarm_wakes_the_queues_whose_policy_names_it_and_no_others() -> None
     assert world.log.wakes == [((QUEUE,), "alarm drift-ranker")]
 
 
+def test_an_alarm_that_changes_no_more_than_a_share_wakes_its_queue_too() -> None:
+    world = World()
+    world.apply(on_alarm=[{"alarm": "gpu-*", "share": "all", "borrow_limit": 200}])
+    assert world.relay().relay(alarm("gpu-underused")) == (QUEUE,)
+
+
 def test_an_alarm_that_no_policy_names_wakes_nobody() -> None:
     world = World()
     world.apply()

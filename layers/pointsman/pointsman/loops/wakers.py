@@ -52,9 +52,10 @@ class AlarmRelay:
         if stored is None:
             return False
         try:
-            return any(fnmatchcase(alarm, rule.alarm) for rule in stored_policy(stored.document).on_alarm)
+            policy = stored_policy(stored.document)
         except InvalidDocument:
             return True  # the pass says what is wrong with it
+        return any(fnmatchcase(alarm, rule.alarm) for rule in (*policy.on_alarm, *policy.on_alarm_shares))
 
 
 @dataclass(frozen=True, slots=True)
