@@ -55,7 +55,8 @@ class AlarmRelay:
             policy = stored_policy(stored.document)
         except InvalidDocument:
             return True  # the pass says what is wrong with it
-        return any(fnmatchcase(alarm, rule.alarm) for rule in (*policy.on_alarm, *policy.on_alarm_shares))
+        named = [rule.alarm for rule in policy.on_alarm] + [rule.alarm for rule in policy.on_alarm_shares]
+        return any(fnmatchcase(alarm, pattern) for pattern in named)
 
 
 @dataclass(frozen=True, slots=True)
