@@ -14,6 +14,7 @@ from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicio
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
 from pointsman.loops.quota import Shares, preempted
+from pointsman.loops.room import room_of
 from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
     Alarms,
@@ -100,6 +101,8 @@ class Observer:
         sure = {job_id: row for job_id, row in known.items() if job_id not in cleared.unsure}
         pins = {pin.job_id: pin for pin in self.control.pins(record.queue) if pin.active(now)}
         waiting, busy, strangers = jobs_of(record, description, policy, sure, pins, now)
+        shares = shares_of(description, snapshot, sure) if description.kind is QueueKind.FAIR_SHARE else ()
+        room = room_of(self.batch, self.jobs, description, len(shares), now)
         view = QueueView(
             queue=record.queue,
             now=now,
@@ -114,9 +117,11 @@ class Observer:
             history=history,
             strangers=strangers,
             pins=tuple(pins.values()),
-            shares=shares_of(description, snapshot, sure) if description.kind is QueueKind.FAIR_SHARE else (),
+            shares=shares,
+            elsewhere=room.elsewhere,
+            withheld=room.withheld,
         )
-        problems = tuple(problems_of(description, policy, strangers))
+        problems = (*problems_of(description, policy, strangers, view.used), *room.told)
         record = replace(record, priorities=_still_active(record, known))
         seen = Observation(
             view, description, known, record, cleared.described, cleared.listed, problems, cleared.unfinished

@@ -128,12 +128,25 @@ def _weight(description: QueueDescription, share: str, active: Iterable[str]) ->
     return 1.0
 
 
-def problems_of(description: QueueDescription, policy: Policy, strangers: Iterable[WaitingJob]) -> Iterable[str]:
+def _steps(description: QueueDescription) -> str:
+    """What to do about a FIFO queue: its kind is for life."""
+    if description.kind is not QueueKind.FIFO:
+        return ""
+    return (
+        " (its kind is for life: create a scheduling policy with a fairsharePolicy and a second queue with it on the "
+        "same service environment, let submitters name that queue and a shareIdentifier, and delete "
+        f"{description.name} once it has run empty)"
+    )
+
+
+def problems_of(
+    description: QueueDescription, policy: Policy, strangers: Iterable[WaitingJob], used: int = 0
+) -> Iterable[str]:
     """What people should be told about the queue, each with the remedy."""
     if description.kind in (QueueKind.FIFO, QueueKind.CONTAINER):
         yield (
             f"{description.name} is a {description.kind} queue: nothing in it can be moved, it is measured only; "
-            "submit to a SageMaker queue with a fair-share scheduling policy"
+            f"submit to a SageMaker queue with a fair-share scheduling policy{_steps(description)}"
         )
     else:
         yield from (f"{unfit.message}; nothing is moved: {unfit.remedy}" for unfit in misfits(description, policy))
@@ -141,5 +154,10 @@ def problems_of(description: QueueDescription, policy: Policy, strangers: Iterab
         yield f"{description.name} has no quota share yet: nothing in it can start; create one"
     if not description.enabled:
         yield f"{description.name} is disabled: enable it, or nothing in it starts"
+    if used > description.capacity and description.kind is not QueueKind.CONTAINER:
+        yield (
+            f"{used} instances are in use and its service environment allows {description.capacity}: it was made "
+            "smaller; nothing is stopped, and nothing starts until enough has ended"
+        )
     for share, count in sorted(Counter(job.share for job in strangers).items()):
         yield f"{count} waiting jobs are in share {share!r}, which the policy does not rule (share: {policy.share})"

@@ -37,6 +37,9 @@ class QueueView:
     `strangers` wait in shares that the policy does not rule. `shares` are those of all the jobs, in the order in which
     Batch would take a job from them next, as far as a snapshot shows it.
 
+    Of the capacity, other queues of the same environment use `elsewhere` instances, and `withheld` are kept back for
+    shares that have no jobs.
+
     In a queue with quota shares, `pool` is what the service environment allows of each instance type, and `evictions`
     are the deliberate ones of late. `described` are the jobs that were described for this very decision; of those that
     are `unsure` it is not known what they do, and they are in no other list.
@@ -58,12 +61,14 @@ class QueueView:
     evictions: Sequence[Eviction] = ()
     described: frozenset[str] = frozenset()
     unsure: frozenset[str] = frozenset()
+    elsewhere: int = 0
+    withheld: int = 0
     pins: Sequence[Pin] = ()
 
     @property
     def free(self) -> int:
         """Instances that a job could start on now."""
-        return max(0, self.capacity - self.used)
+        return max(0, self.capacity - self.used - self.elsewhere - self.withheld)
 
     def ours(self, hold: str | None = None) -> list[WaitingJob]:
         """The waiting jobs that may be moved, but for the one of this id."""
