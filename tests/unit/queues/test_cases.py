@@ -382,6 +382,13 @@ def test_a_job_has_a_deadline(case: str, deadline: Deadline | None, tags: dict[s
     assert due_of(deadline, NOW, tags) == wanted, case
 
 
+def test_until_when_a_persons_own_priority_stands_is_said() -> None:
+    job = replace(OLD, foreign=True, priority=9, foreign_until=NOW + 2 * HOUR)
+    standing = explain(view(job), UNLIMITED, decide(view(job), UNLIMITED), "old")
+    assert standing is not None
+    assert standing.holds == "Someone else set its priority to 9; Pointsman leaves it as it is for another 2.0 h."
+
+
 # ------------------------------------------------------------------------------------------------------ properties
 
 few = settings(max_examples=60, deadline=None)
@@ -444,6 +451,19 @@ def test_what_goes_last_is_never_put_before_what_does_not(world: tuple[QueueView
     tiers = [candidate.tier for candidate in in_order(of, policy)]
     assert tiers == sorted(tiers)
     assert sum(tier is Tier.FIRST for tier in tiers) <= len(of.pins)
+
+
+@few
+@given(worlds(), st.floats(0.0, 1.0, exclude_max=True))
+def test_nobody_goes_first_or_last_for_another_reason_before_the_next_change(
+    world: tuple[QueueView, Policy], part: float
+) -> None:
+    of, policy = world
+    found = cases_of(of, policy)
+    later = NOW + part * (min(found.next_change, NOW + 1e6) - NOW)
+    assert cases_of(replace(of, now=later), policy).tiers == found.tiers
+    if found.next_change < NOW + 1e6:
+        assert cases_of(replace(of, now=found.next_change), policy).next_change > found.next_change
 
 
 @few
