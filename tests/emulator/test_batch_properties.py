@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman_emulator.models.batch import BatchModel, BatchSettings, QuotaShare
-from tests.emulator.batch_models import A10G, put, quota
+from tests.emulator.batch_models import A10G, H100, put, quota
 
 CHOICES = st.builds(
     BatchSettings,
@@ -26,7 +26,7 @@ CHOICES = st.builds(
 SHARES = st.lists(
     st.builds(
         QuotaShare,
-        st.fixed_dictionaries({A10G: st.integers(1, 4)}),
+        st.fixed_dictionaries({A10G: st.integers(1, 4)}, optional={H100: st.integers(1, 2)}),
         st.sampled_from(["RESERVE", "LEND", "LEND_AND_BORROW"]),
         in_share_preemption=st.booleans(),
     ),
@@ -34,33 +34,39 @@ SHARES = st.lists(
     max_size=4,
 )
 JOBS = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(0, 3), st.integers(0, 600), st.integers(10, 400)),
+    st.tuples(
+        st.integers(0, 3),
+        st.sampled_from([{A10G: n} for n in (1, 2, 3, 4)] + [{H100: 1}, {A10G: 2, H100: 1}]),
+        st.integers(0, 3),
+        st.integers(0, 600),
+        st.integers(10, 400),
+    ),
     max_size=25,
 )
+Job = tuple[int, dict[str, int], int, int, int]
+Move = tuple[int, int, int]
 MOVES = st.lists(st.tuples(st.integers(0, 24), st.integers(0, 3), st.integers(0, 600)), max_size=8)
 RUNS = {"max_examples": 40, "deadline": None}
 
 
-def charged(model: BatchModel) -> Counter[str]:
-    held: Counter[str] = Counter()
+def check(model: BatchModel, shares: dict[str, QuotaShare], capacity: dict[str, int]) -> None:
+    held: dict[str, Counter[str]] = {name: Counter() for name in shares}
     for job in model.jobs.values():
         if job.holding:
-            held[job.quota_share or ""] += job.instances
-    return held
-
-
-def check(model: BatchModel, shares: dict[str, QuotaShare], capacity: int) -> None:
-    held = charged(model)
+            held[job.quota_share or ""].update(job.needs)
     seen = model.snapshot("q")
-    assert dict(seen.shares) == dict(held)
-    assert model.capacity_in_use("q") == held.total() <= capacity
-    excess, idle = 0, max(0, capacity - sum(share.limits[A10G] for share in shares.values()))
-    for name, share in shares.items():
-        above = held[name] - share.limits[A10G]
-        assert above <= 0 or share.borrows
-        excess += max(0, above)
-        idle += max(0, -above) if share.lends else 0
-    assert excess <= idle
+    assert {name: dict(usage) for name, usage in seen.share_usage.items()} == {n: dict(h) for n, h in held.items() if h}
+    assert model.capacity_in_use("q") == sum(usage.total() for usage in held.values())
+    for unit, cap in capacity.items():
+        assert sum(usage[unit] for usage in held.values()) <= cap
+        limits = {name: share.limits.get(unit, 0) for name, share in shares.items()}
+        excess, idle = 0, max(0, cap - sum(limits.values()))
+        for name, share in shares.items():
+            above = held[name][unit] - limits[name]
+            assert above <= 0 or (share.borrows and limits[name])
+            excess += max(0, above)
+            idle += max(0, -above) if share.lends else 0
+        assert excess <= idle
     assert model.queues["q"].choose(model.now) is None
 
 
@@ -68,15 +74,25 @@ def play(
     choices: BatchSettings,
     values: list[QuotaShare],
     spare: int,
-    jobs: list[tuple[int, int, int, int, int]],
-    moves: list[tuple[int, int, int]],
-) -> tuple[BatchModel, dict[str, QuotaShare], int]:
+    jobs: list[Job],
+    moves: list[Move],
+) -> tuple[BatchModel, dict[str, QuotaShare], dict[str, int]]:
     shares = {f"s{number}": value for number, value in enumerate(values)}
-    capacity = sum(value.limits[A10G] for value in values) + spare
+    capacity = {unit: sum(value.limits.get(unit, 0) for value in values) + spare for unit in (A10G, H100)}
+    capacity = {unit: cap for unit, cap in capacity.items() if cap}
     model = quota(capacity, shares, choices)
     put_in = [
-        put(model, f"s{share % len(values)}", f"{number}", instances, priority, at=at, seconds=seconds)
-        for number, (share, instances, priority, at, seconds) in enumerate(jobs)
+        put(
+            model,
+            f"s{share % len(values)}",
+            f"{number}",
+            sum(groups.values()),
+            priority,
+            at=at,
+            seconds=seconds,
+            instance_groups=groups,
+        )
+        for number, (share, groups, priority, at, seconds) in enumerate(jobs)
     ]
     for which, priority, at in sorted(moves, key=lambda move: move[2]):
         while (due := model.next_event_at) is not None and due <= at:
@@ -96,8 +112,8 @@ def test_use_never_exceeds_the_environment_the_limits_or_what_is_lent(
     choices: BatchSettings,
     values: list[QuotaShare],
     spare: int,
-    jobs: list[tuple[int, int, int, int, int]],
-    moves: list[tuple[int, int, int]],
+    jobs: list[Job],
+    moves: list[Move],
 ) -> None:
     model, shares, capacity = play(choices, values, spare, jobs, moves)
     events = 0
@@ -113,9 +129,9 @@ def test_use_never_exceeds_the_environment_the_limits_or_what_is_lent(
 @given(CHOICES, SHARES, JOBS)
 @settings(**RUNS)  # type: ignore[arg-type]
 def test_jobs_of_one_instance_all_end_whatever_evicts_them(
-    choices: BatchSettings, values: list[QuotaShare], jobs: list[tuple[int, int, int, int, int]]
+    choices: BatchSettings, values: list[QuotaShare], jobs: list[Job]
 ) -> None:
-    small = [(share, 1, priority, at, seconds) for share, _, priority, at, seconds in jobs]
+    small = [(share, {A10G: 1}, priority, at, seconds) for share, _, priority, at, seconds in jobs]
     model, _, _ = play(choices, values, 0, small, [])
     model.advance(1e6)
     assert all(job.status == "SUCCEEDED" for job in model.jobs.values())
@@ -126,8 +142,8 @@ def test_jobs_of_one_instance_all_end_whatever_evicts_them(
 def test_the_same_seed_gives_the_same_day(
     choices: BatchSettings,
     values: list[QuotaShare],
-    jobs: list[tuple[int, int, int, int, int]],
-    moves: list[tuple[int, int, int]],
+    jobs: list[Job],
+    moves: list[Move],
 ) -> None:
     days = []
     for _ in range(2):

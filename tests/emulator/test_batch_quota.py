@@ -199,6 +199,16 @@ def test_a_job_of_a_type_without_limit_waits(setting: Any, code: str | None) -> 
     assert (job.status, job.stuck) == ("RUNNABLE", code)
 
 
+@pytest.mark.parametrize("setting,code", [("wait", None), ("blocked", OVER_QUOTA)])
+@pytest.mark.parametrize("strategy", ["RESERVE", "LEND_AND_BORROW"])
+def test_a_job_of_a_type_that_its_share_has_no_limit_for_waits(setting: Any, code: str | None, strategy: Any) -> None:
+    shares = {"a": QuotaShare({A10G: 1}, strategy), "b": QuotaShare({H100: 2}, "LEND")}
+    model = quota({A10G: 1, H100: 2}, shares, BatchSettings(type_without_limit=setting))
+    job = put(model, "a", "odd", instance_type=H100)
+    model.advance(10_000)
+    assert (job.status, job.stuck) == ("RUNNABLE", code)
+
+
 @pytest.mark.parametrize(
     "shares,instances,code",
     [

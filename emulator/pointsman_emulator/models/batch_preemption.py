@@ -65,13 +65,13 @@ class Preemption:
         if self._fits():
             return []
         picked: list[ServiceJob] = []
-        lenders = [share for share in self._shares if share is not self._owner and self._above(share)]
-        for _, _, victim, share in merge(*(_candidates(share, place) for place, share in enumerate(lenders))):
-            above = self._above(share)
-            if not any(unit in above for unit in victim.needs):
+        others = [share for share in self._shares if share is not self._owner and self._above(share, self._job.needs)]
+        for _, _, victim, share in merge(*(_candidates(share, place) for place, share in enumerate(others))):
+            if not any(unit in victim.needs for unit in self._above(share, self._job.needs)):
                 continue
+            above = self._above(share, victim.needs)
             if self._settings.reclaim == "whole" and any(
-                victim.needs[unit] > above.get(unit, 0) for unit in victim.needs
+                instances > above.get(unit, 0) for unit, instances in victim.needs.items()
             ):
                 continue
             picked.append(victim)
@@ -103,9 +103,9 @@ class Preemption:
     def _used(self, share: Share, unit: str) -> int:
         return staying(share, unit) - self._released.get(share, {}).get(unit, 0)
 
-    def _above(self, share: Share) -> dict[str, int]:
+    def _above(self, share: Share, units: Iterable[str]) -> dict[str, int]:
         limits = share.value.limits
-        above = {unit: self._used(share, unit) - limits.get(unit, 0) for unit in self._job.needs}
+        above = {unit: self._used(share, unit) - limits.get(unit, 0) for unit in units}
         return {unit: instances for unit, instances in above.items() if instances > 0}
 
     def _release(self, share: Share, victim: ServiceJob) -> None:

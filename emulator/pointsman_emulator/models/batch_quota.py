@@ -328,7 +328,8 @@ class QuotaQueue(JobQueue):
             return reason
         for unit, instances in job.needs.items():
             above = instances - own.get(unit, 0)
-            if above <= 0 or unit not in caps:
+            unlisted = unit not in caps or unit not in own
+            if above <= 0 or (unlisted and self.settings.type_without_limit == "wait"):
                 continue
             if not share.value.borrows:
                 return Stuck(OVER_QUOTA, "The job requires more than its quota share's limit.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, floor
 
 from pointsman_emulator.models.batch_environment import Environment
 from pointsman_emulator.models.batch_jobs import ServiceJob
@@ -71,13 +70,14 @@ class Loans:
         self._idle: dict[str, int] = {}
         nobodys = dict(environment.limits)
         for share in shares:
-            lends = share.value.lends
-            for unit, limit in share.value.limits.items():
+            limits = share.value.limits
+            for unit in limits if share.usage.keys() <= limits.keys() else {**limits, **share.usage}:
+                limit = limits.get(unit, 0)
                 nobodys[unit] = nobodys.get(unit, 0) - limit
                 idle = limit - used(share, unit)
                 if idle < 0:
                     self._lent[unit] = self._lent.get(unit, 0) - idle
-                elif lends:
+                elif share.value.lends:
                     self._idle[unit] = self._idle.get(unit, 0) + idle
         self._nobodys = {unit: left for unit, left in nobodys.items() if left > 0}
 
@@ -95,7 +95,7 @@ class Loans:
             lent = self._lent.get(unit, 0) - max(0, counted - limit)
             idle = self._idle.get(unit, 0) - (max(0, limit - counted) if value.lends else 0)
             if after > limit:
-                if not value.borrows or after - limit > borrow_limit(value, unit, self._settings):
+                if after - limit > borrow_limit(value, unit, self._settings):
                     return False
                 if self._settings.unassigned_capacity == "lendable":
                     idle += self._nobodys.get(unit, 0)
@@ -109,14 +109,15 @@ class Loans:
 def borrow_limit(value: QuotaShare, unit: str, settings: BatchSettings) -> float:
     """How many instances of a unit a share may borrow: a per cent of its own limit (API:QuotaShareResourceSharing).
 
-    A limit of 2 with 100 runs at most 4.
+    A limit of 2 with 100 runs at most 4. Of a type that it has no limit for it borrows nothing.
     """
-    if not value.borrows:
+    limit = value.limits.get(unit, 0)
+    if not value.borrows or not limit:
         return 0
     if value.borrow_limit < 0:
         return float("inf")
-    amount = value.limits.get(unit, 0) * value.borrow_limit / 100
-    return ceil(amount) if settings.borrow_rounding == "up" else floor(amount)
+    up = 99 if settings.borrow_rounding == "up" else 0
+    return (limit * value.borrow_limit + up) // 100
 
 
 def lendable_to(

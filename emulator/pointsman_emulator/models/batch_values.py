@@ -132,8 +132,8 @@ class BatchSettings:
     limits_over_environment: Literal["accept", "refuse"] = "accept"
     """Whether the limits of the shares may add up to more than the environment has."""
     type_without_limit: Literal["wait", "blocked"] = "wait"
-    """A job of a type that the environment has no limit for waits (API:CapacityLimit); whether it counts as one that
-    exceeds the environment is open."""
+    """A job of a type that the environment, or its quota share, has no limit for waits (API:CapacityLimit); whether it
+    counts as one that exceeds it is open."""
 
 
 class JobChange(NamedTuple):
