@@ -9,6 +9,7 @@ from pointsman.aws.clients import Clients
 from pointsman.aws.instance_types import Ec2InstanceTypes
 from pointsman.ports import BatchQueues
 from pointsman.queues.jobs import Status
+from pointsman.queues.quota import QuotaShare
 from pointsman.queues.view import QueueKind
 from pointsman_emulator import Emulator
 from tests.fakes.batch import FakeBatchQueues
@@ -109,6 +110,41 @@ class EmulatedWorld:
             **policy,
         )
 
+    def add_quota_queue(self, name: str, *shares: QuotaShare) -> None:
+        """A queue with these quota shares, its environment as big as their limits together."""
+        batch = self.clients.batch
+        total: dict[str, int] = {}
+        for unit, limit in (pair for share in shares for pair in share.limits):
+            total[unit] = total.get(unit, 0) + limit
+        batch.create_service_environment(
+            serviceEnvironmentName=name,
+            serviceEnvironmentType="SAGEMAKER_TRAINING",
+            capacityLimits=[{"capacityUnit": unit, "maxCapacity": limit} for unit, limit in total.items()],
+        )
+        quota = {"idleResourceAssignmentStrategy": "FIFO"}
+        policy = batch.create_scheduling_policy(name=f"{name}-quota", quotaSharePolicy=quota)["arn"]
+        self.emulator.run_for(30)
+        batch.create_job_queue(
+            jobQueueName=name,
+            jobQueueType="SAGEMAKER_TRAINING",
+            priority=1,
+            schedulingPolicyArn=policy,
+            serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": name}],
+        )
+        self.emulator.run_for(30)
+        for share in shares:
+            sharing: dict[str, Any] = {"strategy": share.strategy.value}
+            if share.borrows:
+                sharing["borrowLimit"] = share.borrow_limit
+            batch.create_quota_share(
+                quotaShareName=share.name,
+                jobQueue=name,
+                capacityLimits=[{"capacityUnit": unit, "maxCapacity": limit} for unit, limit in share.limits],
+                resourceSharingConfiguration=sharing,
+                preemptionConfiguration={"inSharePreemption": "ENABLED" if share.preempts else "DISABLED"},
+            )
+        self.emulator.run_for(30)
+
     def _add_container_queue(self, name: str) -> None:
         batch = self.clients.batch
         role = self.emulator.client("iam").create_role(RoleName="batch", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
@@ -125,10 +161,10 @@ class EmulatedWorld:
 
     def submit_raw(
         self, queue: str, name: str, payload: dict[str, Any], share: str | None = None, priority: int | None = None,
-        tags: Mapping[str, str] | None = None,
+        tags: Mapping[str, str] | None = None, **more: Any,
     ) -> str:  # fmt: skip
-        """A job with any training request."""
-        said = {"shareIdentifier": share, "schedulingPriority": priority, "tags": dict(tags) if tags else None}
+        """A job with any training request; `more` is of the submission."""
+        said = {"shareIdentifier": share, "schedulingPriority": priority, "tags": dict(tags) if tags else None} | more
         job_id: str = self.clients.batch.submit_service_job(
             jobName=name,
             jobQueue=queue,

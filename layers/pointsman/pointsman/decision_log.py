@@ -10,6 +10,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from pointsman.ports import PassReport
+from pointsman.queues.reasons import Reason
 
 MOVES_LOGGED = 20  # in full in one line; the history has them all
 TOLD_LOGGED = 20  # `queue plan` shows them all
@@ -43,6 +44,14 @@ class PowertoolsLog:
                 "moves": [
                     {"job": move.job_id, "to": move.after, "reason": move.reason.value, "outcome": outcome}
                     for move, outcome in list(zip(decision.moves, report.outcomes, strict=True))[:MOVES_LOGGED]
+                ],
+                "preempted": [
+                    {"job": move.job_id, "reason": move.reason.value, "sentence": move.sentence}
+                    for move in report.preempted
+                ],
+                "evictions": [
+                    {"evictor": each.evictor.job_id, "victims": list(each.parties[1:]), "progress": each.progress.value}
+                    for each in decision.evictions
                 ],
                 "move_count": len(decision.moves),
                 "told": [
@@ -94,6 +103,8 @@ class PowertoolsLog:
                 "Backfills": report.decision.backfills,
             },
         )
+        if view.quota_shares:
+            self._measure_preemptions(report)
         classes = {job.kind.job_class for job in view.waiting}
         for name in sorted(classes):
             waits = [view.now - job.submitted for job in view.waiting if job.kind.job_class == name]
@@ -102,6 +113,20 @@ class PowertoolsLog:
             metrics.add_metric("MeanWaitSoFar", MetricUnit.Seconds, fmean(waits))
             metrics.add_metric("LongestWaitSoFar", MetricUnit.Seconds, max(waits))
             metrics.flush_metrics()
+
+    def _measure_preemptions(self, report: PassReport) -> None:
+        """Who was evicted: as it was meant to be, for an owner that took back what it had lent, and unplanned."""
+        reasons = [move.reason for move in report.preempted]
+        asked = [e for e in report.decision.evictions if e.asked == report.decision.at] if report.mode == "act" else []
+        self._count(
+            {"queue": report.decision.queue},
+            {
+                "Evictions": reasons.count(Reason.EVICTED),
+                "Reclaims": reasons.count(Reason.RECLAIMED),
+                "UnplannedEvictions": reasons.count(Reason.UNPLANNED),
+                "EvictedInstanceHours": sum(eviction.lost for eviction in asked) / 3600,
+            },
+        )
 
     def _count(self, dimensions: Mapping[str, str], counts: Mapping[str, float]) -> None:
         metrics = self._metrics(dimensions)

@@ -303,7 +303,10 @@ class InstanceTypes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PassReport:
-    """What one pass saw, decided and did, for the log and the metrics; `outcomes` stand beside the decision's moves."""
+    """What one pass saw, decided and did, for the log and the metrics; `outcomes` stand beside the decision's moves.
+
+    `preempted` are jobs that Batch has evicted since the last pass.
+    """
 
     view: QueueView
     decision: Decision
@@ -313,6 +316,7 @@ class PassReport:
     described: int
     listed: int
     problems: tuple[str, ...]
+    preempted: tuple[Move, ...] = ()
 
 
 class PassLog(Protocol):

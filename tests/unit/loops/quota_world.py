@@ -1,5 +1,7 @@
 """A world whose queue has quota shares."""
 
+import json
+from datetime import UTC, datetime
 from typing import Any
 
 from pointsman.queues.jobs import Sighting, Status
@@ -57,6 +59,18 @@ class QuotaWorld(World):
         """Batch preempts the job, and its event says that it waits."""
         self.batch.evict(job_id)
         self.tell(job_id)
+
+    def tell_of_preemption(self, job_id: str) -> None:
+        """Deliver the event of a preemption, which names nothing but the job."""
+        arn = f"arn:aws:batch:eu-west-1:123456789012:service-job/{job_id}"
+        at = datetime.fromtimestamp(self.clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        body = {
+            "source": "aws.batch",
+            "detail-type": "Batch Service Job Preemption Completed",
+            "time": at,
+            "detail": {"preemptedJobArn": arn, "status": "RUNNABLE"},
+        }
+        self.recorder().record([self.message(json.dumps(body))])
 
     def start(self, job_id: str) -> None:
         self.move(job_id, Status.RUNNING)

@@ -165,3 +165,15 @@ def test_what_batch_did_by_itself_is_no_move_of_ours() -> None:
     world.pass_()
     line = next(m for m in world.control.moves(QUEUE, 0.0, 100) if m.move.reason is Reason.UNPLANNED)
     assert line.move.before == line.move.after
+
+
+def test_a_job_of_which_only_a_preemption_is_known_is_described_by_the_next_pass() -> None:
+    world = QuotaWorld()
+    world.rule()
+    world.run("fixed", size=8, told=False)
+    world.batch.evict("fixed")
+    world.tell_of_preemption("fixed")
+    assert world.jobs.jobs["fixed"].queue == "?"
+    world.pass_()
+    row = world.jobs.jobs["fixed"]
+    assert (row.queue, row.name, row.status, row.preemptions, row.doubtful) == (QUEUE, "fixed", "RUNNABLE", 1, False)

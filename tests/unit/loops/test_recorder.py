@@ -9,7 +9,7 @@ import pytest
 
 from pointsman.errors import Conflict, Transient
 from pointsman.inbound import Message
-from pointsman.queues.jobs import Status
+from pointsman.queues.jobs import NO_QUEUE, Status
 from tests.unit.loops.world import QUEUE, World, event_of
 
 
@@ -158,7 +158,7 @@ def test_two_states_in_one_second_make_the_job_doubtful() -> None:
     assert world.jobs.jobs["a"].doubtful
 
 
-def test_a_preemption_makes_a_known_job_doubtful_and_an_unknown_one_is_no_fault() -> None:
+def test_a_preemption_makes_a_job_doubtful_and_an_unknown_one_is_kept_to_be_described() -> None:
     world = world_with("a")
     record(world, world.body("a"))
     arn = "arn:aws:batch:eu-west-1:123456789012:service-job/"
@@ -169,7 +169,9 @@ def test_a_preemption_makes_a_known_job_doubtful_and_an_unknown_one_is_no_fault(
         })  # fmt: skip
         assert record(world, body, body) == ()
     assert world.jobs.jobs["a"].doubtful
-    assert set(world.jobs.jobs) == {"a"}
+    stray = world.jobs.jobs["never-seen"]
+    assert (stray.queue, stray.doubtful) == (NO_QUEUE, True)
+    assert NO_QUEUE not in world.wakes.queues
 
 
 def test_a_batch_of_nothing_is_no_fault() -> None:

@@ -28,13 +28,14 @@ from pointsman.ports import (
     Write,
 )
 from pointsman.queues.estimates import History
-from pointsman.queues.jobs import JobRecord, Sighting, Stage, Status, merge
+from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Stage, Status, merge
 from pointsman.queues.policy import Policy
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueKind, QueueView
 
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
 SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious
+STRAYS = 10  # jobs without a known queue that one pass describes
 DESCRIBES = 40  # of jobs, at most, in one pass: the account's budget refills 60 calls between two passes
 FOLD_WITHOUT_DETAIL = 3600.0  # seconds after which an ended job that was never described is let go
 
@@ -91,6 +92,8 @@ class Observer:
         if quota and self.jobs.take_budget(1, now):
             description = self.shares.described(description)
         known = {row.job_id: row for row in self.jobs.active(record.queue)}
+        if quota:
+            self._place_strays(record.queue, known)
         snapshot = self._snapshot(description, now)
         used = snapshot.used if snapshot and snapshot.at >= max((r.at for r in known.values()), default=0.0) else None
         cleared = Cleared(record)
@@ -127,6 +130,13 @@ class Observer:
             view, description, known, record, cleared.described, cleared.listed, problems, cleared.unfinished
         )
         return self._with_quota(seen, policy, cleared.unsure) if quota else seen
+
+    def _place_strays(self, queue: str, known: dict[str, JobRecord]) -> None:
+        """Describe jobs of which only a preemption is known, and so not even their queue."""
+        strays = {row.job_id: row for row in self.jobs.active(NO_QUEUE)[:STRAYS]}
+        if strays:
+            self._describe(strays, tuple(strays), {})
+            known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
     def _with_quota(self, seen: Observation, policy: Policy, unsure: frozenset[str]) -> Observation:
         """The same with what quota shares add."""

@@ -125,6 +125,7 @@ class QueueLoop:
                 seen.described,
                 seen.listed,
                 problems,
+                seen.preempted,
             )
         )
         unfinished = seen.unfinished or Outcome.DEFERRED in outcomes

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pointsman.errors import Conflict, Poison, Transient
 from pointsman.inbound import JobPreempted, Message, job_event
 from pointsman.ports import Clock, DeadLetters, JobTable, RecorderLog, Wakes
-from pointsman.queues.jobs import JobRecord, Sighting, merge
+from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Status, merge
 
 _ByJob = dict[str, list[tuple[Message, Sighting | JobPreempted]]]
 
@@ -62,7 +62,7 @@ class Recorder:
             except (Transient, Conflict):
                 again += ids
                 continue
-            if queue:
+            if queue and queue != NO_QUEUE:
                 touched.setdefault(queue, []).extend(ids)
         return touched
 
@@ -108,6 +108,6 @@ class Recorder:
 def _apply(record: JobRecord | None, news: Sighting | JobPreempted) -> JobRecord | None:
     if isinstance(news, Sighting):
         return merge(record, news) or record
-    if record is None:  # a preemption event names no queue: the sweep of the listing finds the job
-        return None
+    if record is None:  # a preemption event names no queue: the next pass over quota shares describes the job
+        return JobRecord(news.job_id, NO_QUEUE, "", Status.RUNNING, news.at, news.at, doubtful=True)
     return replace(record, doubtful=True)

@@ -121,9 +121,7 @@ class ShareKeeper:
             return Kept()
         if queue.others:
             others = ", ".join(queue.others)
-            return Kept(
-                (f"its weights are left: its scheduling policy is also that of {others}; give it its own",)
-            )
+            return Kept((f"its weights are left: its scheduling policy is also that of {others}; give it its own",))
         if not act:
             return Kept()
         try:

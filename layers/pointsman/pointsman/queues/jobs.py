@@ -40,6 +40,8 @@ class Stage(StrEnum):
     ENDED = "ended"
 
 
+NO_QUEUE = "?"  # of a job of which only its id is known: no queue can have this name
+
 _ADVANCE = {status: place for place, status in enumerate(Status)}
 SOON = 300.0  # seconds: an attempt that fails sooner did no work
 
@@ -167,7 +169,7 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         if there == here and _ADVANCE[seen.status] < _ADVANCE[record.status] and not newer:
             return None
     return replace(
-        record,
+        _placed(record, seen),
         status=seen.status,
         at=seen.at,
         attempts=max(seen.attempts, record.attempts),  # a listing does not say
@@ -178,10 +180,17 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
     )
 
 
+def _placed(record: JobRecord, seen: Sighting) -> JobRecord:
+    """The record with its queue and name, which an event of a preemption does not tell."""
+    if record.queue != NO_QUEUE:
+        return record
+    return replace(record, queue=seen.queue, name=seen.name, created=seen.created)
+
+
 def _described(record: JobRecord, seen: Sighting) -> JobRecord:
     first = record.submitted_priority
     return replace(
-        record,
+        _placed(record, seen),
         status=seen.status,
         at=seen.at,
         created=seen.created,

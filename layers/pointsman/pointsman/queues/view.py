@@ -56,6 +56,7 @@ class QueueView:
     history: History = field(default_factory=History)
     strangers: Sequence[WaitingJob] = ()
     shares: Sequence[Share] = ()
+    pins: Sequence[Pin] = ()
     quota_shares: Sequence[QuotaShare] = ()
     pool: tuple[tuple[str, int], ...] = ()
     evictions: Sequence[Eviction] = ()
@@ -63,7 +64,6 @@ class QueueView:
     unsure: frozenset[str] = frozenset()
     elsewhere: int = 0
     withheld: int = 0
-    pins: Sequence[Pin] = ()
 
     @property
     def free(self) -> int:
