@@ -144,11 +144,13 @@ def _pools(name: str, replay: Replay, sizes: Mapping[str, int]) -> Run:
 
 def runs_of(jobs: list[tuple[TraceJob, ServiceJob]]) -> tuple[JobRun, ...]:
     """How each job that ended went, from the history of its states."""
-    return tuple(
-        JobRun(job.name, job.job_class, job.team, job.instances, job.submit, _spans(done))
-        for job, done in jobs
-        if done.finished
-    )
+    return tuple(_ran(job, done) for job, done in jobs if done.finished)
+
+
+def _ran(job: TraceJob, done: ServiceJob) -> JobRun:
+    spans = _spans(done)
+    again = sum(stop - start for start, stop in spans) - job.seconds if done.preempted_count else 0.0
+    return JobRun(job.name, job.job_class, job.team, job.instances, job.submit, spans, done.preempted_count, again)
 
 
 def _spans(job: ServiceJob) -> tuple[tuple[float, float], ...]:

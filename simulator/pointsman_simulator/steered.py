@@ -11,10 +11,13 @@ from itertools import count
 from random import Random
 from types import MappingProxyType
 
-from pointsman.queues.decide import decide
+from pointsman.queues import quota as core
+from pointsman.queues.decide import Decision, decide
 from pointsman.queues.estimates import Finished, History, Kind, name_pattern
+from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.policy import Mode, Policy
+from pointsman.queues.quota import ANY_TYPE
 from pointsman.queues.view import QueueView
 from pointsman_emulator.models.batch import (
     BatchModel,
@@ -22,6 +25,8 @@ from pointsman_emulator.models.batch import (
     BatchSettings,
     FairShare,
     JobChange,
+    QuotaShare,
+    QuotaSharePolicy,
     ServiceJob,
 )
 from pointsman_simulator.baselines import POOL, QUEUE, runs_of
@@ -31,12 +36,25 @@ from pointsman_simulator.traces import TraceJob
 
 BUCKET = 10.0  # seconds: a wake is visible once its bucket has closed
 DESCRIBES = 40  # of jobs, at most, in one pass
+EVICTIONS_KEPT = 3600.0  # seconds, at least
+YOUNGEST = 1e-6
+INSTANCE_TYPE = "ml.g5.xlarge"  # one GPU
 _SETTLE = 1e12
 
 
 def pointsman(replay: Replay, world: World, policy: Policy) -> Run:
-    """Pointsman in a fair-share queue."""
+    """Pointsman in a fair-share queue: nothing that runs can be evicted."""
     return _Steered("pointsman", replay, world, policy).play()
+
+
+def pointsman_quota(replay: Replay, world: World, policy: Policy) -> Run:
+    """Pointsman in a quota share of the whole pool, with in-share preemption: it evicts as its policy says."""
+    return _Evicting("pointsman_quota", replay, world, policy).play()
+
+
+def pointsman_quota_youngest(replay: Replay, world: World, policy: Policy) -> Run:
+    """The same by one who knows no checkpoints, and takes the youngest that may be evicted."""
+    return _Youngest("pointsman_quota_youngest", replay, world, policy).play()
 
 
 @dataclass(slots=True)
@@ -56,9 +74,9 @@ class _Steered:
         self._name, self._replay, self._world = name, replay, world
         self._policy = replace(policy, mode=Mode.ACT)
         self._luck = Random(f"{world.seed} events")
-        self._model = BatchModel(BatchSettings(), world.seed, listener=self._happened)
-        self._model.add_environment(POOL, replay.capacity)
-        self._model.add_queue(QUEUE, POOL, FairShare({}))
+        settings = BatchSettings(victim_rule=world.victim, preemption_stop=world.stop)
+        self._model = BatchModel(settings, world.seed, listener=self._happened)
+        self._open()
         self._jobs: dict[str, tuple[TraceJob, ServiceJob]] = {}
         self._events: list[tuple[float, int, ServiceJob, str, int]] = []
         self._sequence = count()
@@ -71,14 +89,23 @@ class _Steered:
         """Run every job to its end."""
         for job in self._replay.jobs:
             self._until(job.submit)
-            share = job.team if self._policy.share.endswith("*") else POOL
-            done = self._model.submit(QUEUE, job.name, job.instances, job.seconds, 0, share)
+            done = self._submit(job)
             self._jobs[done.job_id] = (job, done)
         self._until(_SETTLE)
         runs = runs_of(list(self._jobs.values()))
         return Run(
             self._name, runs, len(self._replay.jobs), self._replay.capacity, self._replay.window, calls=self._calls
         )
+
+    def _open(self) -> None:
+        self._model.add_environment(POOL, self._replay.capacity)
+        self._model.add_queue(QUEUE, POOL, FairShare({}))
+
+    def _submit(self, job: TraceJob) -> ServiceJob:
+        return self._model.submit(QUEUE, job.name, job.instances, job.seconds, 0, self._share_of(job))
+
+    def _share_of(self, job: TraceJob) -> str:
+        return job.team if self._policy.share.endswith("*") else self._policy.share
 
     # Time
 
@@ -125,7 +152,10 @@ class _Steered:
                 belief.waiting[job.job_id] = waiting or self._waiting(spec, job)
         elif status in {"SCHEDULED", "STARTING", "RUNNING"}:
             belief.new.pop(job.job_id, None)
-            belief.busy[job.job_id] = BusyJob(job.job_id, job.name, _kind(spec), spec.gpus, job.started_at)
+            belief.busy[job.job_id] = BusyJob(
+                job.job_id, job.name, _kind(spec), spec.gpus, job.started_at, self._share_of(spec), job.created_at,
+                job.priority, preempted=job.preempted_count,
+            )  # fmt: skip
         else:
             belief.new.pop(job.job_id, None)
             if status == "SUCCEEDED":
@@ -148,29 +178,40 @@ class _Steered:
         self._calls["describe"] += len(chosen)
         belief.history = belief.history.learn(belief.lessons)
         belief.lessons.clear()
-        decision = decide(
-            QueueView(
-                queue=self._policy.queue,
-                now=now,
-                capacity=self._replay.capacity,
-                used=self._model.capacity_in_use(QUEUE),
-                movable=True,
-                waiting=tuple(belief.waiting.values()),
-                busy=tuple(belief.busy.values()),
-                history=belief.history,
-            ),
-            self._policy,
-        )
+        decision = self._decide(now)
         granted = self._take(len(decision.moves), now)
         for move in decision.moves[:granted]:
             try:
                 self._model.set_priority(move.job_id, move.after)
             except BatchRefusedError:  # it ended, and the event is on its way
                 continue
-            belief.waiting[move.job_id] = replace(belief.waiting[move.job_id], priority=move.after)
+            self._believe(move.job_id, move.after)
         self._calls["update"] += granted
         unfinished = bool(belief.new) or granted < len(decision.moves)
         self._wake(now if unfinished else decision.next_wake)
+
+    def _believe(self, job_id: str, priority: int) -> None:
+        waiting, busy = self._belief.waiting.get(job_id), self._belief.busy.get(job_id)
+        if waiting is not None:
+            self._belief.waiting[job_id] = replace(waiting, priority=priority)
+        if busy is not None:
+            self._belief.busy[job_id] = replace(busy, priority=priority)
+
+    def _decide(self, now: float) -> Decision:
+        return decide(self._view(now), self._policy)
+
+    def _view(self, now: float) -> QueueView:
+        belief = self._belief
+        return QueueView(
+            queue=self._policy.queue,
+            now=now,
+            capacity=self._replay.capacity,
+            used=self._model.capacity_in_use(QUEUE),
+            movable=True,
+            waiting=tuple(belief.waiting.values()),
+            busy=tuple(belief.busy.values()),
+            history=belief.history,
+        )
 
     def _take(self, wanted: int, now: float) -> int:
         self._tokens = min(self._world.saved, self._tokens + self._world.calls * (now - self._tokens_at))
@@ -180,11 +221,87 @@ class _Steered:
         return granted
 
     def _waiting(self, spec: TraceJob, job: ServiceJob) -> WaitingJob:
-        return WaitingJob(job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0)
+        return WaitingJob(
+            job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0, share=self._share_of(spec)
+        )
+
+
+class _Evicting(_Steered):
+    """In a quota share: evictions are remembered, and both parties are described before one is asked for."""
+
+    def __init__(self, name: str, replay: Replay, world: World, policy: Policy) -> None:
+        self._evictions: dict[tuple[str, float], Eviction] = {}
+        places = [n for n, one in enumerate(policy.classes) if one.preemptible]
+        self._evicts = frozenset(one.name for one in policy.classes[: max(places, default=0)])
+        self._preemptible = frozenset(policy.classes[n].name for n in places)
+        super().__init__(name, replay, world, policy)
+
+    def _open(self) -> None:
+        limits = {INSTANCE_TYPE: self._replay.capacity}
+        self._model.add_environment(POOL, limits)
+        self._model.add_queue(QUEUE, POOL, QuotaSharePolicy())
+        self._model.add_share(QUEUE, self._policy.share, QuotaShare(limits, in_share_preemption=True))
+
+    def _submit(self, job: TraceJob) -> ServiceJob:
+        return self._model.submit(
+            QUEUE, job.name, job.instances, job.seconds, 0, quota_share=self._share_of(job),
+            instance_type=INSTANCE_TYPE, checkpoint_seconds=self._world.checkpoint,
+        )  # fmt: skip
+
+    def _happened(self, change: JobChange) -> None:
+        if change.kind == "preempted":
+            change.job.seconds += self._world.restart
+        super()._happened(change)
+
+    def _decide(self, now: float) -> Decision:
+        self._note_checkpoints(now)
+        view = self._view(now)
+        decision = decide(view, self._policy)
+        if decision.describe:
+            self._calls["describe"] += self._take(len(decision.describe), now)
+            decision = decide(replace(view, described=frozenset(decision.describe)), self._policy)
+        for eviction in decision.evictions:
+            self._evictions[eviction.evictor.job_id, eviction.asked] = eviction
+        return decision
+
+    def _view(self, now: float) -> QueueView:
+        rule = self._policy.preemption
+        kept = now - max(EVICTIONS_KEPT, rule.patience if rule else 0.0)
+        self._evictions = {key: one for key, one in self._evictions.items() if one.open or (one.ended or 0.0) > kept}
+        limits = ((ANY_TYPE, self._replay.capacity),)
+        share = core.QuotaShare(self._policy.share, "", limits, preempts=True)
+        return replace(
+            super()._view(now), quota_shares=(share,), pool=limits, evictions=tuple(self._evictions.values())
+        )
+
+    def _note_checkpoints(self, now: float) -> None:
+        """Say of the jobs that may be evicted what they have saved, once somebody may want their place."""
+        rule, belief = self._policy.preemption, self._belief
+        if rule is None or not any(
+            job.kind.job_class in self._evicts and now - job.submitted >= rule.patience
+            for job in belief.waiting.values()
+        ):
+            return
+        for job in list(belief.busy.values()):
+            if job.kind.job_class in self._preemptible and job.started is not None:
+                saved = self._saved(job, job.started, now)
+                if saved != job.saved:
+                    belief.busy[job.job_id] = replace(job, saved=saved)
+
+    def _saved(self, job: BusyJob, started: float, now: float) -> float:  # noqa: ARG002 - a rule may need the job
+        return started + (now - started) // self._world.checkpoint * self._world.checkpoint
+
+
+class _Youngest(_Evicting):
+    def _saved(self, job: BusyJob, started: float, now: float) -> float:
+        """A moment ago, and the sooner the longer it runs: any moment will do, and the youngest seems to lose least."""
+        return now - (now - started) * YOUNGEST / job.size
 
 
 def _kind(spec: TraceJob) -> Kind:
     return Kind(spec.team, name_pattern(spec.name), spec.instances, spec.job_class)
 
 
-STEERED: Mapping[str, Callable[[Replay, World, Policy], Run]] = MappingProxyType({"pointsman": pointsman})
+STEERED: Mapping[str, Callable[[Replay, World, Policy], Run]] = MappingProxyType(
+    {rule.__name__: rule for rule in (pointsman, pointsman_quota, pointsman_quota_youngest)}
+)
