@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman_emulator.models.batch import BatchModel, BatchSettings, QuotaShare
+from pointsman_emulator.models.batch import BatchModel, BatchSettings, QuotaShare, ServiceJob
 from tests.emulator.batch_models import A10G, H100, put, quota
 
 CHOICES = st.builds(
@@ -23,16 +25,13 @@ CHOICES = st.builds(
     preemption_stop=st.sampled_from([0.0, 20.0, 120.0]),
     scheduled_dwell=st.sampled_from([0.0, 30.0]),
 )
-SHARES = st.lists(
-    st.builds(
-        QuotaShare,
-        st.fixed_dictionaries({A10G: st.integers(1, 4)}, optional={H100: st.integers(1, 2)}),
-        st.sampled_from(["RESERVE", "LEND", "LEND_AND_BORROW"]),
-        in_share_preemption=st.booleans(),
-    ),
-    min_size=1,
-    max_size=4,
+SHARE = st.builds(
+    QuotaShare,
+    st.fixed_dictionaries({A10G: st.integers(1, 4)}, optional={H100: st.integers(1, 2)}),
+    st.sampled_from(["RESERVE", "LEND", "LEND_AND_BORROW"]),
+    in_share_preemption=st.booleans(),
 )
+SHARES = st.lists(SHARE, min_size=1, max_size=4)
 JOBS = st.lists(
     st.tuples(
         st.integers(0, 3),
@@ -151,3 +150,63 @@ def test_the_same_seed_gives_the_same_day(
         model.advance(1e5)
         days.append([(job.job_id, job.history, job.preempted_count) for job in model.jobs.values()])
     assert days[0] == days[1]
+
+
+WORLDS = st.builds(
+    replace,
+    CHOICES,
+    bounce_rate=st.sampled_from([0.0, 0.3]),
+    bounce_dwell=st.just(40.0),
+    bounce_pause=st.sampled_from([0.0, 25.0]),
+    timeout_from=st.sampled_from(["started", "scheduled"]),
+    snapshot_lag=st.just(0.0),
+)
+EVENTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("submit"), st.integers(0, 1), st.integers(1, 4), st.integers(0, 3)),
+        st.tuples(st.just("move"), st.integers(0, 30), st.integers(0, 3)),
+        st.tuples(st.just("terminate"), st.integers(0, 30)),
+        st.tuples(st.just("share"), st.integers(0, 1), SHARE),
+        st.tuples(st.just("environment"), st.integers(1, 9), st.booleans()),
+        st.tuples(st.just("wait"), st.integers(0, 90)),
+    ),
+    max_size=60,
+)
+
+
+def happen(model: BatchModel, event: tuple[Any, ...], jobs: list[ServiceJob]) -> None:
+    match event:
+        case ("submit", share, instances, priority):
+            name = f"{len(jobs)}"
+            jobs.append(
+                put(model, f"s{share}", name, instances, priority, seconds=70, attempt_seconds=60, max_attempts=2)
+            )
+        case ("move", which, priority) if jobs and not jobs[which % len(jobs)].finished:
+            model.set_priority(jobs[which % len(jobs)].job_id, priority)
+        case ("terminate", which) if jobs:
+            model.terminate(jobs[which % len(jobs)].job_id, "not wanted")
+        case ("share", which, share):
+            model.update_share("q", f"s{which}", share)
+        case ("environment", capacity, enabled):
+            model.update_environment("gpus", capacity={A10G: capacity, H100: 2}, enabled=enabled)
+        case ("wait", seconds):
+            model.advance(model.now + seconds)
+
+
+@given(WORLDS, EVENTS)
+@settings(**RUNS)  # type: ignore[arg-type]
+def test_whatever_is_changed_the_use_is_that_of_the_jobs_and_with_room_for_all_of_them_they_end(
+    choices: BatchSettings, events: list[tuple[Any, ...]]
+) -> None:
+    model = quota({A10G: 8, H100: 2}, {"s0": QuotaShare({A10G: 4}), "s1": QuotaShare({A10G: 4})}, choices)
+    jobs: list[ServiceJob] = []
+    for event in events:
+        happen(model, event, jobs)
+        held = Counter(share for job in jobs if job.holding for share in [job.quota_share] * job.instances)
+        assert dict(model.snapshot("q").shares) == dict(held)
+        assert len(model.jobs_in("q", ["RUNNABLE"])) == len([job for job in jobs if job.status == "RUNNABLE"])
+    happen(model, ("environment", 9, True), jobs)
+    for name in ("s0", "s1"):
+        model.update_share("q", name, QuotaShare({A10G: 4}))
+    model.advance(model.now + 1e6)
+    assert all(job.finished for job in jobs)
