@@ -12,7 +12,7 @@ from pointsman_cli.options import wants_traceback, where
 # Verb or group, where it is, and its line in the help.
 GROUPS = {
     "policy": ("pointsman_cli.policy:policy", "Check, apply and show the policies of queues."),
-    "queue": ("pointsman_cli.queue:queue", "See what a queue does, would do, and did, and why."),
+    "queue": ("pointsman_cli.queue:queue", "See what a queue does, and why; let a job go first, or last."),
     "rollout": (
         "pointsman_cli.rollout:rollout",
         "Move inference components to a new version, watched, and taken back.",

@@ -1,7 +1,6 @@
 """`pointsman policy`: check, schema, apply, show."""
 
 import json
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from time import time
@@ -11,22 +10,22 @@ import click
 from ruamel.yaml import YAML
 
 from pointsman.documents import Problem
-from pointsman.errors import Conflict, Gone, Misconfigured, Transient, UserMistake
+from pointsman.errors import Gone, Misconfigured, Transient, UserMistake
 from pointsman.loops.fit import misfits, unlisted
 from pointsman.loops.view import problems_of
 from pointsman.policy_documents import policy_schema
-from pointsman.ports import JobTable, QueueDescription, StoredPolicy
+from pointsman.ports import QueueDescription, StoredPolicy
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueKind
 from pointsman_cli import options
 from pointsman_cli.access import Deployment
 from pointsman_cli.check import Checked, Finding, check, problem_shape
+from pointsman_cli.due import make_due
 from pointsman_cli.failures import FOUND, Failure
 from pointsman_cli.printing import counted, moment, print_json, when
 from pointsman_cli.windows import lines, shape, windows_of
 
 NO_QUEUE = "create it, or name another"
-TRIES = 5  # to make a wake record due while others write it
 
 
 @click.group()
@@ -115,7 +114,7 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
             stored = found.control.put_policy(ruled.queue, document, now, caller)
         if found.control.stopped():
             warnings.append("everything is stopped: every queue only observes")
-        due, why = _make_due(found.jobs, ruled.queue, now)
+        due, why = make_due(found.jobs, ruled.queue, now)
     if as_json:
         mode = {"mode": ruled.mode.value, "changed": changed, "due": due, "warnings": warnings}
         print_json({"ok": True, **_applied(stored), **mode})
@@ -191,23 +190,6 @@ def _not_applied(findings: tuple[Finding, ...], *, as_json: bool) -> NoReturn:
     if as_json:
         print_json({"ok": False, "problems": [problem_shape(f) for f in findings]})
     raise Failure("the policy is not applied\n" + "\n".join(map(str, findings)), FOUND)
-
-
-def _make_due(jobs: JobTable, queue: str, now: float) -> tuple[bool, str]:
-    """Ask for a pass at once. A pass that is running is not disturbed: it would lose its lease."""
-    try:
-        for _ in range(TRIES):
-            record = jobs.queue(queue)
-            if record.lease_until > now:
-                return False, "a pass is running, the next one goes by it"
-            try:
-                jobs.save_queue(replace(record, next_wake_at=now))
-            except Conflict:
-                continue
-            return True, "the next pass is due now"
-    except Transient as error:
-        return False, f"the next pass comes by itself (it could not be made due now: {error})"
-    return False, "the next pass comes by itself"
 
 
 def _applied(stored: StoredPolicy) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`pointsman queue`: show, plan, explain, history. Each looks, and changes nothing."""
+"""`pointsman queue`: show, plan, explain, history. Each looks, and changes nothing; the verbs on pins are beside."""
 
 from itertools import islice
 
@@ -8,6 +8,7 @@ from pointsman.errors import UserMistake
 from pointsman.queues.explain import in_order
 from pointsman_cli import options, shapes, text
 from pointsman_cli.failures import FOUND
+from pointsman_cli.pins import demote, pin, unpin
 from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen
 from pointsman_cli.standing import Elsewhere, find
@@ -17,7 +18,7 @@ HEAD = 10  # jobs of the wanted order that are shown
 
 @click.group()
 def queue() -> None:
-    """See what a queue does, would do, and did, and why."""
+    """See what a queue does, would do, and did, and why; let a job go first, or last."""
 
 
 @queue.command(short_help="What a queue does now.")
@@ -88,3 +89,7 @@ def history(ctx: click.Context, queue: str, since: float, limit: int, as_json: b
     else:
         text.history(screen(), queue, began, moves, full=len(moves) == limit)
     ctx.exit(0 if moves else FOUND)
+
+
+for _verb in (pin, demote, unpin):
+    queue.add_command(_verb)

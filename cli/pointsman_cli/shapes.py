@@ -8,6 +8,7 @@ from pointsman.ports import RecordedMove
 from pointsman.queues.effects import Effect
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
+from pointsman.queues.pins import Pin
 from pointsman.queues.ranking import Candidate
 from pointsman.queues.reasons import Move
 from pointsman.wall_clock import Weekly
@@ -39,6 +40,7 @@ def queue_shape(look: Look, *, stopped: bool, head: Iterable[Candidate]) -> Shap
             for c in head
         ],
         "held": _held(look.decision.hold),
+        "pins": [pin_shape(pin) | {"name": name} for pin, name in pinned(look)],
         "effects": [_effect(e) for e in active_effects(look)],
         "windows": [{"when": str(w), "ends": moment(w.next_edge(view.now))} for w in open_windows(look)],
         "last_pass": moment(record.passed_at),
@@ -70,7 +72,7 @@ def standing_shape(queue: str, found: Waiting | Elsewhere) -> Shape:
     if isinstance(found, Elsewhere):
         nothing = dict.fromkeys(
             ("class", "size", "gpus", "priority", "submitted_priority", "position", "waiting", "waited_seconds",
-             "expected_seconds", "ahead")
+             "expected_seconds", "ahead", "pin")
         )  # fmt: skip
         told = {"state": found.state, "status": found.status, "holds": found.sentence, "score_parts": None}
         return {"queue": queue, "job_id": found.job_id, "name": found.name} | nothing | told
@@ -88,6 +90,7 @@ def standing_shape(queue: str, found: Waiting | Elsewhere) -> Shape:
         "status": found.status,
         "holds": standing.holds,
         "score_parts": [{"part": part, "value": value} for part, value in standing.score_parts],
+        "pin": pin_shape(standing.pin) if standing.pin else None,
     }
 
 
@@ -109,6 +112,18 @@ def waits_by_class(look: Look) -> dict[str, list[float]]:
     for job in look.seen.view.waiting:
         waits[job.kind.job_class].append(look.seen.view.now - job.submitted)
     return waits
+
+
+def pinned(look: Look) -> list[tuple[Pin, str | None]]:
+    """The pins that count now, each with the name of its job where that is known."""
+    rows = look.seen.records
+    return [(pin, rows[pin.job_id].name if pin.job_id in rows else None) for pin in look.seen.view.pins]
+
+
+def pin_shape(pin: Pin) -> Shape:
+    """What a person said of one job."""
+    since, until = moment(pin.at), moment(pin.until)
+    return {"job_id": pin.job_id, "goes": pin.kind.value, "by": pin.by, "since": since, "until": until}
 
 
 def working(look: Look) -> int:

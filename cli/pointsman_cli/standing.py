@@ -21,6 +21,11 @@ class Waiting:
     status: str
     standing: Standing
 
+    @property
+    def job_id(self) -> str:
+        """The job's id."""
+        return self.standing.job.job_id
+
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:

@@ -10,11 +10,12 @@ from pointsman.ports import RecordedMove
 from pointsman.queues.explain import Standing
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
+from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.ranking import Candidate
 from pointsman.queues.reasons import Idle, hours, named
 from pointsman_cli.printing import counted, when
 from pointsman_cli.screen import table
-from pointsman_cli.shapes import active_effects, open_windows, waits_by_class, working
+from pointsman_cli.shapes import active_effects, open_windows, pinned, waits_by_class, working
 from pointsman_cli.standing import Elsewhere, Waiting
 
 IDLE = {
@@ -37,6 +38,8 @@ def queue(out: Console, look: Look, *, stopped: bool, head: Sequence[Candidate])
     out.print(f"capacity   {use}")
     out.print(f"waiting    {counted(len(view.waiting), 'job')}")
     out.print(f"held       {_held(look.decision.hold, view.now)}")
+    for pin, name in pinned(look):
+        out.print(f"pinned     {name or pin.job_id} {_pin(pin)}")
     for effect in active_effects(look):
         end = "the alarm ends" if effect.end == float("inf") else when(effect.end)
         out.print(f"effect     {effect.alarm} gives {effect.boost} {hours(effect.by)} more head start until {end}")
@@ -86,6 +89,8 @@ def standing(out: Console, found: Waiting | Elsewhere) -> None:
     out.print(f"{named(job)}, {job.job_id}", style="bold")
     out.print(f"position   {it.position} of {counted(it.waiting, 'waiting job')}")
     out.print(f"what holds it  {it.holds}")
+    if it.pin:
+        out.print(f"pinned     {_pin(it.pin)}")
     out.print(f"waited     {hours(it.waited)}; expected to run {hours(it.expected)}")
     own = "" if job.priority == job.submitted_priority else f" (submitted with {job.submitted_priority})"
     out.print(f"priority   {job.priority}{own}")
@@ -117,6 +122,11 @@ def history(out: Console, queue: str, since: float, moves: Sequence[RecordedMove
 def _mode(look: Look, *, stopped: bool) -> str:
     mode = f"mode {look.policy.mode.value}"
     return f"{mode}, but everything is stopped: it only observes" if stopped else mode
+
+
+def _pin(pin: Pin) -> str:
+    goes = "goes first" if pin.kind is PinKind.FIRST else "goes last"
+    return f"{goes}, says {pin.by or 'someone'}, until {when(pin.until)}"
 
 
 def _held(hold: Hold | None, now: float) -> str:

@@ -8,6 +8,7 @@ from pointsman.queues.cases import Tier
 from pointsman.queues.decide import Decision
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import FRONT
+from pointsman.queues.pins import Pin
 from pointsman.queues.policy import Policy
 from pointsman.queues.quota import Rooms, needs_of
 from pointsman.queues.ranking import Candidate, Lines, Ranks, ranks_of
@@ -22,7 +23,7 @@ AHEAD_SHOWN = 5
 class Standing:
     """Where a waiting job stands in its share: `position` 1 is the next to start of the `waiting` jobs there.
 
-    `score_parts` say how its score came about.
+    `score_parts` say how its score came about; `pin` is what a person said of it.
     """
 
     job: WaitingJob
@@ -33,6 +34,7 @@ class Standing:
     ahead: tuple[WaitingJob, ...]
     holds: str
     score_parts: tuple[tuple[str, str], ...]
+    pin: Pin | None = None
 
 
 def in_order(view: QueueView, policy: Policy) -> list[Candidate]:
@@ -67,6 +69,7 @@ def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) ->
         ahead=tuple(c.job for c in islice(order, min(place, AHEAD_SHOWN))),
         holds=_holds(view, decision, ranks, job),
         score_parts=_parts(view, ranks, job, expected),
+        pin=next((pin for pin in view.pins if pin.job_id == job_id and pin.active(view.now)), None),
     )
 
 
@@ -96,7 +99,9 @@ def _waits(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -
     hold = decision.hold
     if ranks.cases.tiers.get(job.job_id) is Tier.LAST:
         told = next((t.sentence for t in decision.told if t.job_id == job.job_id), None)
-        return told or "A person put it behind all others."
+        pin = next((pin for pin in view.pins if pin.job_id == job.job_id), None)
+        by = pin.by if pin is not None and pin.by else "A person"
+        return told or f"{by} put it behind all others."
     if hold and hold.job.job_id == job.job_id:
         return "What is freed is held for it."
     if job.priority == FRONT:
