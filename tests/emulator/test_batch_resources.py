@@ -212,15 +212,24 @@ def test_a_queue_that_cannot_be_is_refused(managed: Managed, request_: dict[str,
     refused(managed.batch.create_job_queue, message, **{**whole, **request_})
 
 
-def test_a_queue_stays_on_its_environment(managed: Managed) -> None:
-    managed.batch.update_job_queue(
-        jobQueue="training", serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": "gpus"}]
-    )
-    managed.environment("more", TYPE)
-    with pytest.raises(ClientError, match="NotImplemented"):
-        managed.batch.update_job_queue(
-            jobQueue="training", serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": "more"}]
-        )
+def test_a_queue_moves_to_another_environment_while_none_of_its_jobs_runs(managed: Managed) -> None:
+    managed.environment("more", TYPE, 5)
+    managed.environment("plain", "NUM_INSTANCES")
+
+    def move(environment: str) -> None:
+        order = [{"order": 1, "serviceEnvironment": environment}]
+        managed.batch.update_job_queue(jobQueue="training", serviceEnvironmentOrder=order)
+
+    with pytest.raises(ClientError, match="instance type"):
+        move("plain")
+    move("more")
+    job = managed.submit("search")
+    managed.aws.run_for(1)
+    assert managed.batch.describe_service_job(jobId=job)["status"] == "RUNNING"
+    with pytest.raises(ClientError, match=r"NotImplemented.*while its jobs run"):
+        move("gpus")
+    managed.batch.update_service_environment(serviceEnvironment="gpus", state="DISABLED")
+    managed.batch.delete_service_environment(serviceEnvironment="gpus")
 
 
 def test_there_are_fifty_environments_at_most(managed: Managed) -> None:

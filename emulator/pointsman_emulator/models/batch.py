@@ -97,14 +97,7 @@ class BatchModel(JobCourse):
         Quota management needs an environment with limits by instance type, for itself; others need one without.
         """
         room = self.environments[environment]
-        if room.by_type != isinstance(policy, QuotaSharePolicy):
-            raise BatchRefusedError(
-                "Quota management needs a service environment with limits by instance type"
-                if isinstance(policy, QuotaSharePolicy)
-                else "A service environment with limits by instance type needs a quota-share scheduling policy"
-            )
-        if room.by_type and room.queues:
-            raise BatchRefusedError("A service environment under quota management can be used by one job queue only")
+        self._check_room(room, managed=isinstance(policy, QuotaSharePolicy))
         queue: JobQueue
         match policy:
             case None:
@@ -116,6 +109,31 @@ class BatchModel(JobCourse):
         self.queues[name] = queue
         room.queues.append(queue)
         room.queues.sort(key=lambda other: -other.priority)
+
+    @staticmethod
+    def _check_room(room: Environment, *, managed: bool) -> None:
+        if room.by_type != managed:
+            raise BatchRefusedError(
+                "Quota management needs a service environment with limits by instance type"
+                if managed
+                else "A service environment with limits by instance type needs a quota-share scheduling policy"
+            )
+        if room.by_type and room.queues:
+            raise BatchRefusedError("A service environment under quota management can be used by one job queue only")
+
+    def move_queue(self, name: str, environment: str) -> None:
+        """Put a queue on another environment. Only one that holds no instances: where those would count is open."""
+        queue, room = self.queues[name], self.environments[environment]
+        if queue.environment is room:
+            return
+        self._check_room(room, managed=isinstance(queue, QuotaQueue))
+        if queue.in_use:
+            raise NotImplementedError("The emulator moves no job queue to another environment while its jobs run")
+        queue.environment.queues.remove(queue)
+        queue.environment = room
+        room.queues.append(queue)
+        room.queues.sort(key=lambda other: -other.priority)
+        self._touch(room)
 
     def update_queue(
         self,

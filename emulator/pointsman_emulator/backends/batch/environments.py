@@ -11,6 +11,7 @@ from pointsman_emulator.backends.batch.records import (
     CREATING,
     DELETING,
     UPDATING,
+    VALID,
     Record,
     found,
     limits_of,
@@ -97,6 +98,13 @@ class ServiceEnvironments(Resources):
         record = found(self.environments, identifier)
         if record is None:
             raise ClientException(f"Service environment {identifier} does not exist")
+        return record
+
+    def valid_environment(self, identifier: str) -> Record:
+        """The same, where it must be VALID."""
+        record = self.environment(identifier)
+        if record.status != VALID:
+            raise ClientException(f"Service environment {record.arn} is not VALID")
         return record
 
     def queues_on(self, environment: Record) -> list[Record]:

@@ -14,7 +14,6 @@ from pointsman_emulator.backends.batch.records import (
     DELETING,
     ENABLED,
     UPDATING,
-    VALID,
     Record,
     found,
     named,
@@ -77,9 +76,7 @@ class JobQueues(ServiceEnvironments, SchedulingPolicies):
         within(request["priority"], 0, HIGHEST_PRIORITY, "priority")
         actions = request.get("jobStateTimeLimitActions") or []
         limits = _time_limits(actions)
-        environment = self.environment(order["serviceEnvironment"])
-        if environment.status != VALID:
-            raise ClientException(f"Service environment {environment.arn} is not VALID")
+        environment = self.valid_environment(order["serviceEnvironment"])
         policy = self.policy(request["schedulingPolicyArn"]) if request.get("schedulingPolicyArn") else None
         detail = {
             "jobQueueName": name,
@@ -120,17 +117,20 @@ class JobQueues(ServiceEnvironments, SchedulingPolicies):
         return paged(ours + theirs, request, "jobQueues")
 
     def update_service_queue(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Change state, priority, time limits; a policy can be swapped, not added or removed (API:CreateJobQueue)."""
+        """Change all but name and type; a policy can be swapped, not added or removed (API:CreateJobQueue)."""
         record = settled(self.queue(request["jobQueue"]), "update")
         detail = record.detail
-        if request.get("computeEnvironmentOrder") or request.get("serviceEnvironmentOrder"):
-            self._check_same_environment(record, request)
         policy = self._swapped(record, request.get("schedulingPolicyArn"))
         if request.get("priority") is not None:
             within(request["priority"], 0, HIGHEST_PRIORITY, "priority")
         actions = request.get("jobStateTimeLimitActions")
         limits = _time_limits(detail["jobStateTimeLimitActions"] if actions is None else actions)
         state = state_of(request, detail["state"])
+        if request.get("computeEnvironmentOrder") or request.get("serviceEnvironmentOrder"):
+            order = self._order_of(request)
+            environment = self.valid_environment(order["serviceEnvironment"])
+            self.model.move_queue(record.name, environment.name)
+            detail["serviceEnvironmentOrder"] = [{"order": order["order"], "serviceEnvironment": environment.arn}]
         self.model.update_queue(
             record.name,
             policy=self.policy_of(policy) if policy else None,
@@ -178,11 +178,6 @@ class JobQueues(ServiceEnvironments, SchedulingPolicies):
         if len(order) != 1:
             raise ClientException("A job queue can be associated with exactly one service environment")
         return order[0]
-
-    def _check_same_environment(self, record: Record, request: dict[str, Any]) -> None:
-        environment = self.environment(self._order_of(request)["serviceEnvironment"])
-        if environment.arn != record.detail["serviceEnvironmentOrder"][0]["serviceEnvironment"]:
-            raise NotImplementedError("The emulator has no change of a job queue's service environment")
 
     def _swapped(self, record: Record, arn: str | None) -> Record | None:
         if arn is None:
