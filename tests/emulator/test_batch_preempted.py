@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pointsman_emulator.models.batch import BatchSettings, JobChange
@@ -92,13 +94,17 @@ def test_a_preempted_job_waits_at_the_place_of_its_creation() -> None:
     assert in_state("RUNNING", *jobs) == ["first"]
 
 
-def test_a_training_job_that_was_asked_to_stop_does_not_end_well_any_more() -> None:
-    model = one_share(1)
+@pytest.mark.parametrize("setting,status,count", [("stops", "RUNNABLE", 1), ("ends", "SUCCEEDED", 0)])
+def test_a_run_that_would_end_while_it_is_stopped_is_preempted_or_ends_by_setting(
+    setting: Any, status: str, count: int
+) -> None:
+    model = one_share(1, BatchSettings(stopping_run=setting))
     low = put(model, "a", "low", seconds=15)
     model.advance(10)
-    put(model, "a", "high", priority=9)
+    high = put(model, "a", "high", priority=9)
     model.advance(30)
-    assert (low.status, low.preempted_count) == ("RUNNABLE", 1)
+    assert (low.status, low.preempted_count) == (status, count)
+    assert high.started_at == (30 if count else 15)
 
 
 def test_a_job_that_is_terminated_while_it_is_being_preempted_fails_and_gives_its_place_at_once() -> None:

@@ -23,6 +23,7 @@ CHOICES = st.builds(
     idle_key=st.sampled_from(["job", "share"]),
     unassigned_capacity=st.sampled_from(["idle", "lendable"]),
     preemption_stop=st.sampled_from([0.0, 20.0, 120.0]),
+    stopping_run=st.sampled_from(["stops", "ends"]),
     scheduled_dwell=st.sampled_from([0.0, 30.0]),
 )
 SHARE = st.builds(

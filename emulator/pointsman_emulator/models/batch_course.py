@@ -298,19 +298,23 @@ class JobCourse:
     # Preemption
 
     def _preempt(self, job: ServiceJob, cause: str) -> None:
-        """Begin to preempt a job; it holds its instances until it has stopped (UG:preemption).
-
-        A training job that was asked to stop does not end well any more.
-        """
-        if job.started_at is not None and job.checkpoint_seconds:
+        """Begin to preempt a job; it holds its instances until it has stopped (UG:preemption)."""
+        stop = self.settings.preemption_stop
+        ends = self.now + (stop(job) if callable(stop) else stop)
+        action = self._preempted
+        if job.started_at is not None:
             ran = self.now - job.started_at
-            job.work_done += floor(ran / job.checkpoint_seconds) * job.checkpoint_seconds
+            left = job.seconds - job.work_done - ran
+            if self.settings.stopping_run == "ends" and self.now + left <= ends:
+                ends, action = self.now + left, self._stop
+            if job.checkpoint_seconds:
+                job.work_done += floor(ran / job.checkpoint_seconds) * job.checkpoint_seconds
         job.preempting = cause
         job.status_reason = PREFIX + cause
         job.step += 1
         if self.listener:
             self.listener(JobChange("preempting", self.now, job, job.status))
-        self._after(job, self.settings.preemption_stop, self._preempted)
+        self._after(job, ends - self.now, action)
 
     def _preempted(self, job: ServiceJob) -> None:
         cause, previous, attempt = job.preempting, job.status, job.current

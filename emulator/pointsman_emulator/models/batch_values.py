@@ -119,6 +119,8 @@ class BatchSettings:
     """A share over its limit loses any job until it is not, or only jobs that lie wholly above the limit."""
     preemption_stop: Dwell = 20.0
     """From the decision to the end of the attempt: 20 s in the documented sample, up to the 120 s of a SIGTERM."""
+    stopping_run: Literal["stops", "ends"] = "stops"
+    """A run that would end while it is being stopped: it is preempted all the same, or it ends as it would have."""
     preempted_attempts_kept: int = 10
     """How many recentPreemptedAttempts a job shows; the length of that window is not documented."""
     share_visit: Literal["created", "name", "rotating"] = "created"
