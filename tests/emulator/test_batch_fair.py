@@ -200,3 +200,13 @@ def test_a_queue_that_lacks_resources_is_passed_over_so_that_lower_ones_refill_t
     model.advance(1000)
     assert wide.status == "RUNNABLE"
     assert sum(job.finished for job in low) > 12
+
+
+@pytest.mark.parametrize("setting,names", [("strict", []), ("share", ["other"]), ("skip", ["small", "other"])])
+def test_a_head_that_does_not_fit_holds_back_its_queue_or_its_share_or_nobody(setting: Any, names: list[str]) -> None:
+    model = fair(capacity=4, settings=BatchSettings(head_of_line=setting))
+    submit(model, "b", "running", 100, instances=2)
+    model.advance(1)
+    jobs = [submit(model, "a", "big", instances=3), submit(model, "a", "small"), submit(model, "b", "other")]
+    model.advance(99)
+    assert started(*jobs) == names

@@ -14,7 +14,7 @@ from tests.emulator.batch_models import A10G, H100, put, quota
 
 CHOICES = st.builds(
     BatchSettings,
-    head_of_line=st.sampled_from(["strict", "skip"]),
+    head_of_line=st.sampled_from(["strict", "share", "skip"]),
     victim_rule=st.sampled_from(["lowest", "longest", "shortest", "random"]),
     borrowers_first=st.booleans(),
     equal_priority_evicts=st.booleans(),

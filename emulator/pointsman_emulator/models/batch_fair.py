@@ -173,7 +173,7 @@ class FairQueue(JobQueue):
     def choose(self, now: float) -> ServiceJob | None:
         """The head of the share with the lowest use x weight, if it fits (UG:share-identifiers)."""
         room = self._room(now)
-        skip = self.settings.head_of_line == "skip"
+        strict = self.settings.head_of_line == "strict"
 
         def fits(job: ServiceJob) -> bool:
             return job.instances <= room and job.not_before <= now
@@ -181,7 +181,7 @@ class FairQueue(JobQueue):
         best: Rank | None = None
         chosen = None
         for share in self._waiting.values():
-            job = share.line.candidate(fits) if skip else share.line.head()
+            job = share.line.head() if strict else share.line.candidate(fits)
             if job is None:
                 continue
             rank = self._rank(share, job, now)

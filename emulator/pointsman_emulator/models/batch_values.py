@@ -44,9 +44,9 @@ class BatchRefusedError(Exception):
 class BatchSettings:
     """Every choice that the documentation leaves open, and the pace of the world around Batch."""
 
-    head_of_line: Literal["strict", "skip"] = "strict"
+    head_of_line: Literal["strict", "share", "skip"] = "strict"
     """strict: a head that does not fit holds back its queue, or its quota share (UG:service-job-submit speaks of the
-    front only); skip: the first that fits goes."""
+    front only); share: under fair share too it holds back its own share only; skip: the first that fits goes."""
     tie_break: Literal["created", "newest", "random"] = "created"
     """Among equal priorities of one share; `created` goes by creation, then by order of submission."""
     priority_when_absent: int = 0
