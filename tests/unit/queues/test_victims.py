@@ -17,7 +17,8 @@ PROD = waits("prod", "production", size=4, waited=1.5 * HOUR)
 
 def victims(of: QueueView) -> set[str]:
     rooms = Rooms(of.quota_shares, of.pool, of.busy)
-    chosen = choose(of, POLICY, ranks_of(of, POLICY), rooms, "team")
+    runs_here = [job for job in of.busy if job.share == "team"]
+    chosen = choose(of, POLICY, ranks_of(of, POLICY), rooms, of.waiting, runs_here)
     return {victim.job_id for victim in chosen.victims} if chosen else set()
 
 

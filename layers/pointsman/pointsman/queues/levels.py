@@ -99,6 +99,8 @@ class _Total:
     def carry_on(self) -> dict[str, Eviction]:
         """The open evictions by their shares, as they stand now."""
         view, going = self._view, dict[str, Eviction]()
+        if not any(eviction.open for eviction in view.evictions):
+            return going
         waiting, busy = {job.job_id: job for job in view.waiting}, {job.job_id: job for job in view.busy}
         for before in view.evictions:
             after = follow(before, waiting, busy, view.unsure, view.now)
@@ -116,7 +118,7 @@ class _Total:
             self._evict(going, lines, runs)
             return
         if lines and _may_evict(share, self._policy):
-            chosen = choose(self._view, self._policy, self._ranks, self._rooms, share.name)
+            chosen = choose(self._view, self._policy, self._ranks, self._rooms, lines, runs)
             if chosen is not None and _sure(self._view, chosen):
                 self._evictions.append(chosen)
                 self._evict(chosen, lines, runs)
@@ -161,7 +163,8 @@ class _Total:
         rooms = self._rooms
         room = min(rooms.room(share.name, unit) for unit in units)
         held = sum(rooms.used(share.name, unit) for unit in units)
-        most = max((job.size for job in jobs if rooms.can_ever(share.name, needs_of(job.kind))), default=0)
+        kinds = {job.kind.types: job.kind for job in jobs}
+        most = max((kind.size for kind in kinds.values() if rooms.can_ever(share.name, needs_of(kind))), default=0)
         capacity = max(room + held, most)
         return replace(
             self._view,
@@ -174,9 +177,12 @@ class _Total:
 
 
 def _by_units(lines: Iterable[WaitingJob]) -> dict[tuple[str, ...], list[WaitingJob]]:
-    groups: dict[tuple[str, ...], list[WaitingJob]] = {}
+    by_types: dict[tuple[tuple[str, int], ...], list[WaitingJob]] = {}
     for job in lines:
-        groups.setdefault(tuple(sorted(needs_of(job.kind))), []).append(job)
+        by_types.setdefault(job.kind.types, []).append(job)
+    groups: dict[tuple[str, ...], list[WaitingJob]] = {}
+    for jobs in by_types.values():
+        groups.setdefault(tuple(sorted(needs_of(jobs[0].kind))), []).extend(jobs)
     return groups
 
 

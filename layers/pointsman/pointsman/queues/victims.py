@@ -1,6 +1,7 @@
 """Who may evict whom, and which eviction costs least: the choice, on facts alone."""
 
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 
 from pointsman.queues.evictions import Eviction, Party
 from pointsman.queues.jobs import BusyJob, WaitingJob
@@ -14,17 +15,26 @@ HASTE = 2.0  # times patience, after which any moment will do
 CANDIDATES = 8  # waiting jobs, the most urgent first, for whom victims are sought in one pass
 
 
-def choose(view: QueueView, policy: Policy, ranks: Ranks, rooms: Rooms, share: str) -> Eviction | None:
-    """The eviction to ask for in this share, if any: for the most urgent job for whom there are lawful victims."""
+def choose(
+    view: QueueView,
+    policy: Policy,
+    ranks: Ranks,
+    rooms: Rooms,
+    lines: Iterable[WaitingJob],
+    runs: Sequence[BusyJob],
+) -> Eviction | None:
+    """The eviction to ask for in a share, if any: for the most urgent job for whom there are lawful victims.
+
+    `lines` wait in the share, `runs` hold capacity in it. The most urgent is the oldest of the highest class.
+    """
     rule = policy.preemption
     if rule is None:
         return None
-    running = [job for job in view.busy if job.share == share]
-    for job in _evictors(view, policy, rule, ranks, rooms, share):
-        victims = least_loss(job, _lawful(view, policy, rule, job, running), rooms, view.now, rule)
+    for job in _evictors(view, policy, rule, ranks, rooms, lines):
+        victims = least_loss(job, _lawful(view, policy, rule, job, runs), rooms, view.now, rule)
         if victims:
             return Eviction(
-                share=share,
+                share=job.share,
                 asked=view.now,
                 evictor=Party(job.job_id, job.name, job.kind.job_class, job.size),
                 victims=tuple(Party(v.job_id, v.name, v.kind.job_class, v.size, v.preempted) for v in victims),
@@ -35,25 +45,26 @@ def choose(view: QueueView, policy: Policy, ranks: Ranks, rooms: Rooms, share: s
 
 
 def _evictors(
-    view: QueueView, policy: Policy, rule: Preemption, ranks: Ranks, rooms: Rooms, share: str
+    view: QueueView, policy: Policy, rule: Preemption, ranks: Ranks, rooms: Rooms, lines: Iterable[WaitingJob]
 ) -> Sequence[WaitingJob]:
-    """Jobs that have waited past patience and fit nowhere.
+    """Jobs that have waited past patience and do not fit.
 
     Of classes that hold less than their entitlement and their ceiling; none that goes last.
     """
     tried = {e.evictor.job_id for e in view.evictions if e.open or view.now - (e.ended or e.asked) < rule.patience}
+    place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
+    latest, stuck = view.now - rule.patience, dict[tuple[tuple[str, int], ...], bool]()
     found = []
-    for job in view.waiting:
-        if job.share != share or job.foreign or view.now - job.submitted < rule.patience or job.job_id in tried:
+    for job in lines:
+        kind = job.kind
+        if job.submitted > latest or job.foreign or kind.job_class not in place or job.job_id in tried:
             continue
-        needs = needs_of(job.kind)
-        if rooms.fits(share, needs) or not rooms.can_ever(share, needs):
-            continue
-        if job.kind.job_class not in ranks.cases.satisfied and ranks.may_have(job):
-            found.append(ranks.candidate(job, view.history.predict(job.kind), view.now))
-    place = {c.name: n for n, c in enumerate(policy.classes)}
-    found.sort(key=lambda candidate: (place[candidate.job.kind.job_class], candidate.order))
-    return [candidate.job for candidate in found[:CANDIDATES]]
+        if kind.types not in stuck:
+            needs = needs_of(kind)
+            stuck[kind.types] = rooms.can_ever(job.share, needs) and not rooms.fits(job.share, needs)
+        if stuck[kind.types] and ranks.may_have(job):
+            found.append(job)
+    return nsmallest(CANDIDATES, found, key=lambda job: (place[job.kind.job_class], job.submitted, job.job_id))
 
 
 def _lawful(
