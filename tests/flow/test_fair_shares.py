@@ -22,7 +22,7 @@ POLICY: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def day() -> Iterator[Day]:
-    """Two teams on what a guest leaves of a pool of four; each has a big sweep first, then small jobs of two classes."""
+    """Two teams on what a guest leaves of a pool of four; each has a big job first, then small ones of two classes."""
     with opened() as day:
         batch = day.aws.client("batch")
         shares = [{"shareIdentifier": team, "weightFactor": 1.0} for team in ("teamA", "teamB")]

@@ -1,6 +1,7 @@
 """A world whose queue has quota shares."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -75,8 +76,11 @@ class QuotaWorld(World):
     def start(self, job_id: str) -> None:
         self.move(job_id, Status.RUNNING)
 
-    def batch_goes_on(self) -> None:
-        """Batch starts the head while it fits, and where it may, evicts whom it outranks, the lowest first."""
+    def batch_goes_on(self, choose: Callable[[Sighting], Any] | None = None, *, equal: bool = False) -> None:
+        """Batch starts the head while it fits, and where it may, evicts whom it outranks: the lowest first, or as said.
+
+        With `equal` also younger jobs of the head's own priority.
+        """
         while True:
             waiting = [j for j in self.batch.jobs.values() if j.status is Status.RUNNABLE]
             busy = [j for j in self.batch.jobs.values() if j.status is Status.RUNNING]
@@ -87,8 +91,14 @@ class QuotaWorld(World):
             if size_of(head) <= free:
                 self.start(head.job_id)
                 continue
-            lower = [j for j in busy if self.priority(j.job_id) < self.priority(head.job_id)]
-            lower.sort(key=lambda j: (self.priority(j.job_id), j.job_id))
+            level = self.priority(head.job_id)
+            lower = [
+                j
+                for j in busy
+                if self.priority(j.job_id) < level
+                or (equal and self.priority(j.job_id) == level and j.created > head.created)
+            ]
+            lower.sort(key=choose or (lambda j: (self.priority(j.job_id), j.job_id)))
             picked: list[Sighting] = []
             while lower and size_of(head) > free + sum(map(size_of, picked)):
                 picked.append(lower.pop(0))
