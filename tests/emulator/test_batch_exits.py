@@ -159,6 +159,12 @@ def test_a_chance_of_bouncing_may_depend_on_the_job() -> None:
     assert [job.status for job in jobs] == ["SCHEDULED", "SUCCEEDED"]
 
 
+def test_a_world_in_which_time_would_stand_still_is_refused() -> None:
+    with pytest.raises(ValueError, match="bounce_pause"):
+        BatchSettings(bounce_rate=1)
+    BatchSettings(bounce_rate=1, scheduled_dwell=1)
+
+
 def test_a_busy_environment_is_no_reason_to_be_stuck() -> None:
     told: list[JobChange] = []
     model = fifo(1)

@@ -137,6 +137,12 @@ class BatchSettings:
     """A job of a type that the environment, or its quota share, has no limit for waits (API:CapacityLimit); whether it
     counts as one that exceeds it is open."""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a world in which a job would bounce for ever at one moment."""
+        dwell = self.scheduled_dwell if self.bounce_dwell is None else self.bounce_dwell
+        if self.bounce_rate == 1 and dwell == 0 and self.bounce_pause == 0:
+            raise ValueError("bounce_rate 1 needs a bounce_dwell or a bounce_pause: else time would stand still")
+
 
 class JobChange(NamedTuple):
     """What the model tells its listener.
