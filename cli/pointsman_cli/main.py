@@ -17,6 +17,8 @@ GROUPS = {
         "pointsman_cli.rollout:rollout",
         "Move inference components to a new version, watched, and taken back.",
     ),
+    "stop": ("pointsman_cli.stop:stop", "Let every queue only observe, and hold every rollout."),
+    "start": ("pointsman_cli.stop:start", "End what `stop` began."),
     "simulate": ("pointsman_cli.simulate:simulate", "Try a policy on real history before living with it."),
     "demo": ("pointsman_cli.demo.command:demo", "A day of a busy GPU queue on this machine, with no AWS account."),
 }

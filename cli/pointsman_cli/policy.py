@@ -23,6 +23,7 @@ from pointsman_cli.check import Checked, Finding, check, problem_shape
 from pointsman_cli.due import make_due
 from pointsman_cli.failures import FOUND, Failure
 from pointsman_cli.printing import counted, moment, print_json, when
+from pointsman_cli.standstill import standing_still, stop_shape
 from pointsman_cli.windows import lines, shape, windows_of
 
 NO_QUEUE = "create it, or name another"
@@ -143,14 +144,18 @@ def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> 
             stored = found.control.policy_version(queue, version)
         if stored is None:
             raise UserMistake(f"there is no version {version}", place=queue, remedy=f"the newest is {newest}")
+        still = found.control.standstill()
     document = json.loads(stored.document)
     if as_json:
-        print_json({**_applied(stored), "rules": stored.number == newest, "document": document})
+        rules = {"rules": stored.number == newest, "stop": stop_shape(still)}
+        print_json({**_applied(stored), **rules, "document": document})
         return
     ruling = "" if stored.number == newest else f"; version {newest} rules"
     click.echo(
         f"# version {stored.number}, applied {when(stored.applied_at)} by {stored.applied_by or 'unknown'}{ruling}"
     )
+    if still is not None:
+        click.echo(f"# {standing_still(still)}: the queue only observes")
     click.echo(_yaml(document), nl=False)
 
 

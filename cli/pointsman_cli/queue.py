@@ -29,12 +29,12 @@ def queue() -> None:
 def show(ctx: click.Context, queue: str, as_json: bool) -> None:
     """Depth, use, waits by class, what is next, what alarms do to QUEUE, and when it is looked at again."""
     with options.deployment(ctx) as found:
-        look, stopped = found.inspector().look(queue), found.control.stopped()
+        look, still = found.inspector().look(queue), found.control.standstill()
     head = list(islice(in_order(look.seen.view, look.policy), HEAD))
     if as_json:
-        print_json(shapes.queue_shape(look, stopped=stopped, head=head))
+        print_json(shapes.queue_shape(look, still=still, head=head))
     else:
-        text.queue(screen(), look, stopped=stopped, head=head)
+        text.queue(screen(), look, still=still, head=head)
 
 
 @queue.command(short_help="What the next pass would move, and why.")
@@ -45,11 +45,11 @@ def show(ctx: click.Context, queue: str, as_json: bool) -> None:
 def plan(ctx: click.Context, queue: str, as_json: bool) -> None:
     """What the next pass over QUEUE would move, and why; why instances stay idle."""
     with options.deployment(ctx) as found:
-        look, stopped = found.inspector().look(queue), found.control.stopped()
+        look, still = found.inspector().look(queue), found.control.standstill()
     if as_json:
-        print_json(shapes.plan_shape(look, stopped=stopped))
+        print_json(shapes.plan_shape(look, still=still))
     else:
-        text.plan(screen(), look, stopped=stopped)
+        text.plan(screen(), look, still=still)
 
 
 @queue.command(short_help="Where a job stands, and what holds it.")

@@ -16,6 +16,7 @@ from pointsman_cli.rollout_command import COMMANDS
 from pointsman_cli.rollout_request import read_request
 from pointsman_cli.rollout_watch import watch
 from pointsman_cli.screen import screen
+from pointsman_cli.standstill import stop_shape, stopped
 
 INTERRUPTED = 130  # as a shell tells that a program was interrupted
 
@@ -66,10 +67,13 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> None:
                 stored.append(found.rollout_table.load(name))
             except (Gone, Misconfigured) as error:
                 unread[name] = str(error)
+        still = found.standstill()
     if as_json:
         lines = [rollout_shapes.line_shape(s.record, s.next_wake_at) for s in stored]
-        print_json({"rollouts": lines, "unread": [{"rollout": name, "why": why} for name, why in unread.items()]})
+        missing = [{"rollout": name, "why": why} for name, why in unread.items()]
+        print_json({"rollouts": lines, "unread": missing, "stop": stop_shape(still)})
     else:
+        stopped(screen(), still)
         rollout_text.rollouts(screen(), stored, unread)
     ctx.exit(0 if stored or unread else FOUND)
 
@@ -82,10 +86,12 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> None:
 def show(ctx: click.Context, rollout: str, as_json: bool) -> None:
     """Where ROLLOUT is, what holds it, and how far each component is."""
     with options.rollouts(ctx) as found:
-        stored = _load(found, rollout)
+        stored, still = _load(found, rollout), found.standstill()
     if as_json:
-        print_json(rollout_shapes.rollout_shape(stored.record, stored.request, stored.plan, stored.next_wake_at))
+        shown = rollout_shapes.rollout_shape(stored.record, stored.request, stored.plan, stored.next_wake_at)
+        print_json(shown | {"stop": stop_shape(still)})
     else:
+        stopped(screen(), still)
         rollout_text.rollout(screen(), stored)
 
 

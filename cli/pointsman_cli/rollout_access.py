@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pointsman.ports import Clock
+from pointsman.ports import Clock, Standstill
 from pointsman.rollout_ports import RolloutTable
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.request import Request
@@ -20,6 +20,14 @@ class RolloutDeployment(Protocol):
     @property
     def rollout_table(self) -> RolloutTable:
         """The truth of all rollouts."""
+        ...
+
+    def standstill(self) -> Standstill | None:
+        """What is in force, if everything is stopped."""
+        ...
+
+    def wake_rollout(self, rollout: str) -> None:
+        """Make a pass over the rollout happen soon. Raises `Gone` when there is none."""
         ...
 
     def rollout_plan(self, request: Request) -> Plan:

@@ -10,6 +10,7 @@ from pointsman.rollouts.record import HoldKind
 from pointsman_cli import options
 from pointsman_cli.printing import print_json
 from pointsman_cli.rollout_request import read_request
+from pointsman_cli.standstill import standing_still
 
 ROLLOUT = click.argument("rollout")
 REASON = click.option("--reason", default="", help="Why, for the history.")
@@ -99,6 +100,9 @@ def _command(verb: Verb) -> click.Command:
 def _send(ctx: click.Context, as_json: bool, **command: Any) -> None:
     with options.rollouts(ctx) as found:
         answer = found.command_rollout({**command, "caller": options.access(ctx).caller(options.target(ctx))})
+        still = found.standstill()
+    if still is not None:
+        click.echo(f"warning: {standing_still(still)}: nothing new is begun, ways back go on", err=True)
     if as_json:
         print_json(dict(answer))
         return

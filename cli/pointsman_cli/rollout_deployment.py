@@ -8,6 +8,7 @@ from typing import Any
 from pointsman.aws.faults import Translated
 from pointsman.aws.rollout_table import DynamoRolloutTable
 from pointsman.errors import Misconfigured, UserMistake
+from pointsman.ports import Standstill
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.request import Request
@@ -33,6 +34,14 @@ class DeployedRollouts:
     def rollout_table(self) -> DynamoRolloutTable:
         """The truth of all rollouts."""
         return self.wiring.rollouts
+
+    def standstill(self) -> Standstill | None:
+        """What is in force, if everything is stopped."""
+        return self.wiring.control.standstill()
+
+    def wake_rollout(self, rollout: str) -> None:
+        """Make a pass over the rollout happen soon. Raises `Gone` when there is none."""
+        self.wiring.rollout_waker.wake(rollout)
 
     def rollout_plan(self, request: Request) -> Plan:
         """What a rollout would do; changes nothing."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from statistics import fmean
 
 from pointsman.loops.inspect import Look
-from pointsman.ports import RecordedMove
+from pointsman.ports import RecordedMove, Standstill
 from pointsman.queues.effects import Effect
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
@@ -14,14 +14,15 @@ from pointsman.queues.reasons import Move
 from pointsman.wall_clock import Weekly
 from pointsman_cli.printing import moment
 from pointsman_cli.standing import Elsewhere, Waiting
+from pointsman_cli.standstill import stop_shape
 
 Shape = dict[str, object]
 
 
-def queue_shape(look: Look, *, stopped: bool, head: Iterable[Candidate]) -> Shape:
+def queue_shape(look: Look, *, still: Standstill | None, head: Iterable[Candidate]) -> Shape:
     """`queue show`."""
     view, record, description = look.seen.view, look.record, look.seen.description
-    return _top(look, stopped=stopped) | {
+    return _top(look, still) | {
         "kind": description.kind.value,
         "enabled": description.enabled,
         "policy": {
@@ -50,10 +51,10 @@ def queue_shape(look: Look, *, stopped: bool, head: Iterable[Candidate]) -> Shap
     }
 
 
-def plan_shape(look: Look, *, stopped: bool) -> Shape:
+def plan_shape(look: Look, *, still: Standstill | None) -> Shape:
     """`queue plan`."""
     decision = look.decision
-    return _top(look, stopped=stopped) | {
+    return _top(look, still) | {
         "moves": [_move(move) for move in decision.moves],
         "backfills": decision.backfills,
         "held": _held(decision.hold),
@@ -142,9 +143,10 @@ def open_windows(look: Look) -> list[Weekly]:
     return [window.when for window in look.policy.windows if window.when.open(look.seen.view.now)]
 
 
-def _top(look: Look, *, stopped: bool) -> Shape:
-    mode = look.policy.mode.value
-    return {"queue": look.policy.queue, "at": moment(look.seen.view.now), "mode": mode, "stopped": stopped}
+def _top(look: Look, still: Standstill | None) -> Shape:
+    at, mode = moment(look.seen.view.now), look.policy.mode.value
+    stopped = {"stopped": still is not None, "stop": stop_shape(still)}
+    return {"queue": look.policy.queue, "at": at, "mode": mode, **stopped}
 
 
 def _class(name: str, waits: list[float]) -> Shape:

@@ -6,7 +6,7 @@ from statistics import fmean
 from rich.console import Console
 
 from pointsman.loops.inspect import Look
-from pointsman.ports import RecordedMove
+from pointsman.ports import RecordedMove, Standstill
 from pointsman.queues.explain import Standing
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
@@ -17,6 +17,7 @@ from pointsman_cli.printing import counted, when
 from pointsman_cli.screen import table
 from pointsman_cli.shapes import active_effects, open_windows, pinned, waits_by_class, working
 from pointsman_cli.standing import Elsewhere, Waiting
+from pointsman_cli.standstill import stopped
 
 IDLE = {
     Idle.RESERVATION: "kept for the job whose place is held",
@@ -27,12 +28,13 @@ IDLE = {
 }
 
 
-def queue(out: Console, look: Look, *, stopped: bool, head: Sequence[Candidate]) -> None:
+def queue(out: Console, look: Look, *, still: Standstill | None, head: Sequence[Candidate]) -> None:
     """`queue show`."""
     view, record, stored = look.seen.view, look.record, look.stored
     kind = look.seen.description.kind.value
     by = f" by {stored.applied_by}" if stored.applied_by else ""
-    out.print(f"{view.queue}: {kind}, {_mode(look, stopped=stopped)}", style="bold")
+    out.print(f"{view.queue}: {kind}, {_mode(look, still)}", style="bold")
+    stopped(out, still)
     out.print(f"policy     version {stored.number}, applied {when(stored.applied_at)}{by}")
     use = f"{view.used} of {view.capacity} instances in use, {working(look)} working, {view.free} free"
     out.print(f"capacity   {use}")
@@ -58,10 +60,11 @@ def queue(out: Console, look: Look, *, stopped: bool, head: Sequence[Candidate])
         out.print(_jobs([c.job for c in head], view.now, [hours(c.expected) for c in head]))
 
 
-def plan(out: Console, look: Look, *, stopped: bool) -> None:
+def plan(out: Console, look: Look, *, still: Standstill | None) -> None:
     """`queue plan`."""
     decision, view = look.decision, look.seen.view
-    out.print(f"{view.queue} at {when(view.now)}: {_mode(look, stopped=stopped)}", style="bold")
+    out.print(f"{view.queue} at {when(view.now)}: {_mode(look, still)}", style="bold")
+    stopped(out, still)
     _problems(out, look.seen.problems)
     if decision.moves:
         rows = [
@@ -119,9 +122,9 @@ def history(out: Console, queue: str, since: float, moves: Sequence[RecordedMove
         out.print(f"There may be more: --limit shows {len(moves)}.")
 
 
-def _mode(look: Look, *, stopped: bool) -> str:
+def _mode(look: Look, still: Standstill | None) -> str:
     mode = f"mode {look.policy.mode.value}"
-    return f"{mode}, but everything is stopped: it only observes" if stopped else mode
+    return f"{mode}, but everything is stopped: it only observes" if still else mode
 
 
 def _pin(pin: Pin) -> str:

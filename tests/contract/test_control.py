@@ -9,7 +9,7 @@ import pytest
 from pointsman.aws.clients import Clients
 from pointsman.aws.control_table import DynamoControl
 from pointsman.errors import Conflict, Transient
-from pointsman.ports import Control, RecordedMove, StoredPolicy, Write
+from pointsman.ports import Control, RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.reasons import Move, Reason
@@ -178,6 +178,18 @@ def test_one_job_moved_twice_at_once_for_two_reasons_has_two_lines(control: Cont
     assert control.moves(QUEUE, T0, 10) == lines
 
 
+def test_the_first_who_stops_everything_is_the_one_who_did_until_it_is_started(control: Control) -> None:
+    first = Standstill(T0, "ana", "a bad policy")
+
+    assert (control.stopped(), control.standstill(), control.go_on(T0, "ben", "")) == (False, None, None)
+    assert control.stand_still(first) == first
+    assert control.stand_still(Standstill(T0 + 1, "ben", "")) == first
+    assert (control.stopped(), control.standstill()) == (True, first)
+    assert control.go_on(T0 + 2, "ben", "mended") == first
+    assert (control.stopped(), control.go_on(T0 + 3, "ben", "")) == (False, None)
+    assert control.stand_still(Standstill(T0 + 4, "ben", "")) == Standstill(T0 + 4, "ben", "")
+
+
 def test_recording_nothing_is_no_error(control: Control) -> None:
     control.record([])
     control.put_writes([])
@@ -191,7 +203,36 @@ def test_nothing_is_stopped_until_the_switch_is_there(aws: Clients, table: str) 
     before = control.stopped()
     aws.dynamodb.put_item(TableName=table, Item={"pk": {"S": "STOP"}, "sk": {"S": "stop"}})
 
-    assert (before, control.stopped()) == (False, True)
+    assert (before, control.stopped(), control.standstill()) == (False, True, Standstill(0.0))
+    assert control.go_on(T0, "ana", "") == Standstill(0.0)
+    assert not control.stopped()
+
+
+def test_who_stopped_and_who_started_is_kept_for_good(aws: Clients, table: str) -> None:
+    control = DynamoControl(aws.dynamodb, table)
+    control.stand_still(Standstill(T0, "ana", "a bad policy"))
+    control.go_on(T0 + 2, "ben", "mended")
+
+    found = aws.dynamodb.query(
+        TableName=table, KeyConditionExpression="pk = :pk", ExpressionAttributeValues={":pk": {"S": "STOP"}}
+    )["Items"]
+    assert [(i["sk"]["S"].partition("#")[2], i["by"]["S"], i["reason"]["S"]) for i in found] == [
+        ("stop", "ana", "a bad policy"),
+        ("start", "ben", "mended"),
+    ]
+
+
+def test_who_starts_ends_no_stop_that_came_after_the_look(aws: Clients, table: str) -> None:
+    other = DynamoControl(aws.dynamodb, table)
+    other.stand_still(Standstill(T0, "ana", ""))
+
+    def transact_write_items(real: Callable[..., Any], **request: Any) -> Any:
+        other.go_on(T0 + 1, "ana", "")
+        other.stand_still(Standstill(T0 + 2, "ana", "again"))
+        return real(**request)
+
+    DynamoControl(Interfered(aws.dynamodb, transact_write_items=transact_write_items), table).go_on(T0 + 3, "ben", "")
+    assert other.standstill() == Standstill(T0 + 2, "ana", "again")
 
 
 def test_of_two_people_who_apply_a_policy_at_once_the_second_is_told(aws: Clients, table: str) -> None:

@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pointsman.ports import RecordedMove, StoredPolicy, Write
+from pointsman.ports import RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
 from pointsman.queues.pins import Pin
 from tests.fakes.faults import Faulty, can_fail
 
 
 class FakeControl(Faulty):
-    """Policies with every version, effects, writes, the history of moves, and the stop switch (`stop`, `resume`)."""
+    """Policies with every version, effects, writes, the history of moves, and the stop switch.
+
+    `stop` and `resume` throw it by hand.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,7 +22,7 @@ class FakeControl(Faulty):
         self._pins: dict[tuple[str, str], Pin] = {}
         self._writes: dict[str, Write] = {}
         self._moves: dict[tuple[str, int, str, str], RecordedMove] = {}
-        self._stopped = False
+        self._standstill: Standstill | None = None
 
     @can_fail
     def policy(self, queue: str) -> StoredPolicy | None:
@@ -82,10 +85,24 @@ class FakeControl(Faulty):
 
     @can_fail
     def stopped(self) -> bool:
-        return self._stopped
+        return self._standstill is not None
+
+    @can_fail
+    def standstill(self) -> Standstill | None:
+        return self._standstill
+
+    @can_fail
+    def stand_still(self, wanted: Standstill) -> Standstill:
+        self._standstill = self._standstill or wanted
+        return self._standstill
+
+    @can_fail
+    def go_on(self, at: float, by: str, reason: str) -> Standstill | None:  # noqa: ARG002 - only the table keeps it
+        ended, self._standstill = self._standstill, None
+        return ended
 
     def stop(self) -> None:
-        self._stopped = True
+        self._standstill = Standstill(0.0)
 
     def resume(self) -> None:
-        self._stopped = False
+        self._standstill = None

@@ -155,7 +155,7 @@ def test_the_passes_of_an_execution_fit_into_its_history() -> None:
         fleet.aws.run_for(2 * MINUTE)
         fleet.command("pause", reason="lunch")
         while fleet.record().generation == 1:
-            fleet.wiring._rollout_waker.wake(ROLLOUT)
+            fleet.wiring.rollout_waker.wake(ROLLOUT)
             fleet.aws.run_for(1)
         assert lives(fleet) == {f"{ROLLOUT}-2"}
         assert GENERATION * 12 < len(fleet.events(f"{ROLLOUT}-1")) < HISTORY * 0.9

@@ -217,6 +217,15 @@ class RecordedMove:
     outcome: str
 
 
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """That everything is stopped: since when, by whom, and why."""
+
+    at: float
+    by: str = ""
+    reason: str = ""
+
+
 class Control(Protocol):
     """The truth that must not be lost: policies, effects, what we wrote, the stop switch, the history of moves."""
 
@@ -274,6 +283,18 @@ class Control(Protocol):
 
     def stopped(self) -> bool:
         """Whether `pointsman stop` is in force: then every queue only observes."""
+        ...
+
+    def standstill(self) -> Standstill | None:
+        """What is in force, if everything is stopped."""
+        ...
+
+    def stand_still(self, wanted: Standstill) -> Standstill:
+        """Stop everything, and remember it for good; gives what is in force, which is the first where there was one."""
+        ...
+
+    def go_on(self, at: float, by: str, reason: str) -> Standstill | None:
+        """End the standstill, and remember who did; gives the one that has ended, None where there was none."""
         ...
 
 

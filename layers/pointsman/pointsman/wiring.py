@@ -128,7 +128,7 @@ class Wiring:
         from pointsman.loops.rollout_wakers import RolloutRelay
         from pointsman.loops.wakers import AlarmRelay
 
-        rollouts = RolloutRelay(self.rollouts, self._rollout_waker)
+        rollouts = RolloutRelay(self.rollouts, self.rollout_waker)
         return AlarmRelay(self.clock, self.control, self._wakes, rollouts, self.dead_letters, PowertoolsLog())
 
     def due(self) -> "Due":
@@ -139,7 +139,7 @@ class Wiring:
         from pointsman.rollout_log import PowertoolsRolloutLog
 
         teller = Teller(self.rollouts, self._notices, PowertoolsRolloutLog())
-        rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self._rollout_waker, teller)
+        rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self.rollout_waker, teller)
         return Due(rollouts, DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog()))
 
     # ------------------------------------------------------------------------------------------------------ rollouts
@@ -158,7 +158,8 @@ class Wiring:
         return StepFunctionsExecution(self._clients.stepfunctions, self.settings.state_machine)
 
     @cached_property
-    def _rollout_waker(self) -> "RolloutWaker":
+    def rollout_waker(self) -> "RolloutWaker":
+        """Wakes single rollouts."""
         from pointsman.loops.rollout_wakers import RolloutWaker
 
         return RolloutWaker(self.rollouts, self._execution)
@@ -228,7 +229,7 @@ class Wiring:
             table=self.rollouts,
             observer=self.rollout_observer,
             execution=self._execution,
-            waker=self._rollout_waker,
+            waker=self.rollout_waker,
             dead_letters=self.dead_letters,
             read_request=parse_request,
             log=PowertoolsRolloutLog(),

@@ -7,7 +7,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from pointsman.ports import Clock
+from pointsman.ports import Clock, Standstill
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.request import Request
@@ -40,6 +40,12 @@ class FakeRollouts:
     @property
     def rollout_table(self) -> FakeRolloutTable:
         return self.world.table
+
+    def standstill(self) -> Standstill | None:
+        return self.world.control.standstill()
+
+    def wake_rollout(self, rollout: str) -> None:
+        self.world.waker.wake(rollout)
 
     def rollout_plan(self, request: Request) -> Plan:
         return make_plan(request, self.world.observer.survey(request), self.clock.now())

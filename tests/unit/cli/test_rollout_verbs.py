@@ -180,7 +180,7 @@ def test_a_rollout_that_nobody_knows_is_one_message_with_the_last_ones(
 
 
 def test_list_of_none_exits_with_1(command: RolloutCommand) -> None:
-    assert told(command, "list", code=1) == {"rollouts": [], "unread": []}
+    assert told(command, "list", code=1) == {"rollouts": [], "unread": [], "stop": None}
 
 
 def test_list_tells_of_one_that_cannot_be_read_beside_the_others(started: RolloutCommand) -> None:
@@ -188,7 +188,8 @@ def test_list_tells_of_one_that_cannot_be_read_beside_the_others(started: Rollou
     result = started.run("rollout", "list")
     assert (result.exit_code, "r1 was written by a later release" in result.stdout) == (0, True)
     started.world.table.fail_next("load", Misconfigured("later"))
-    assert told(started, "list") == {"rollouts": [], "unread": [{"rollout": "r1", "why": "later"}]}
+    unread = [{"rollout": "r1", "why": "later"}]
+    assert told(started, "list") == {"rollouts": [], "unread": unread, "stop": None}
 
 
 def test_what_was_commanded_names_the_command_that_shows_how_it_goes(started: RolloutCommand) -> None:

@@ -330,6 +330,31 @@ def test_while_everything_is_stopped_nothing_new_is_begun() -> None:
     assert world.run() is Phase.SUCCEEDED
 
 
+def test_a_rollout_that_is_asked_for_while_everything_is_stopped_is_held_and_then_goes_on() -> None:
+    world = World()
+    world.control.stop()
+    world.ask()
+    world.run(3_000)
+    held = world.stored.record.hold(HoldKind.OPERATOR)
+    assert (held is not None and held.owner, world.sent("m1")) == ("stop", [])
+    world.control.resume()
+
+    assert world.run() is Phase.SUCCEEDED
+
+
+def test_a_pause_of_an_operator_outlasts_a_stop_and_a_start() -> None:
+    world = World()
+    world.ask()
+    world.control.stop()
+    world.run(3_000)
+    by = By("ana", world.clock.now(), "lunch")
+    world.table.commit(world.stored, pause(world.stored.record, by), world.clock.now(), 1)
+    world.control.resume()
+    world.run(3_000)
+    held = world.stored.record.hold(HoldKind.OPERATOR)
+    assert (held is not None and held.owner, world.sent("m1")) == ("ana", [])
+
+
 def test_from_an_alarm_to_the_kill_switch_it_is_one_run() -> None:
     world = World()
     world.ask()

@@ -1,16 +1,18 @@
 """The control table: the truth that must not be lost."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pointsman.aws.table import Item, Table, Values, attributes, number, real, text
 from pointsman.errors import Conflict
-from pointsman.ports import RecordedMove, StoredPolicy, Write
+from pointsman.ports import RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.reasons import Move, Reason
 
 DAY = 86_400
+SWITCH_TRIES = 3
 KEPT_DAYS = 90  # moves, writes, and effects that are over
 
 
@@ -136,7 +138,40 @@ class DynamoControl:
 
     def stopped(self) -> bool:
         """Whether `pointsman stop` is in force: then every queue only observes."""
-        return self._table.get(_key("STOP", "stop")) is not None
+        return self.standstill() is not None
+
+    def standstill(self) -> Standstill | None:
+        """What is in force, if everything is stopped; an item that was put by hand may say nothing of itself."""
+        item = self._table.get(_key("STOP", "stop"))
+        if item is None:
+            return None
+        return Standstill(real(item, "at") or 0.0, *(item.get(name, {"S": ""})["S"] for name in ("by", "reason")))
+
+    def stand_still(self, wanted: Standstill) -> Standstill:
+        """Stop everything, and keep a line of it; gives what is in force, which is the first where there was one."""
+        values: Values = {"at": wanted.at, "by": wanted.by, "reason": wanted.reason}
+        line = _item("STOP", f"{_milliseconds(wanted.at)}#stop", values)
+        put = {"Item": _item("STOP", "stop", values)} | _unless("attribute_not_exists(pk)")
+        for _ in range(SWITCH_TRIES):
+            with suppress(Conflict):
+                self._table.together([("Put", put), ("Put", {"Item": line})])
+                return wanted
+            if there := self.standstill():
+                return there
+        raise Conflict("the stop switch is thrown to and fro")
+
+    def go_on(self, at: float, by: str, reason: str) -> Standstill | None:
+        """End the standstill, and keep a line of who did; gives the one that has ended, None where there was none."""
+        there = self.standstill()
+        if there is None:
+            return None
+        line = _item("STOP", f"{_milliseconds(at)}#start", {"at": at, "by": by, "reason": reason})
+        delete = {"Key": _key("STOP", "stop")} | _unless("attribute_exists(pk)")
+        if there.at:
+            delete |= _unless("#at = :at", {":at": number(there.at)}) | {"ExpressionAttributeNames": {"#at": "at"}}
+        with suppress(Conflict):  # someone else has just ended it
+            self._table.together([("Delete", delete), ("Put", {"Item": line})])
+        return there
 
 
 def _key(pk: str, sk: str) -> Item:

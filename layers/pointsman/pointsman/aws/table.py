@@ -59,7 +59,7 @@ class Table:
         return found
 
     def together(self, actions: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Do all of these (`Put`, `Update`, `ConditionCheck`) or none; raises `Conflict` when a condition fails."""
+        """Do all of these (`Put`, `Update`, `Delete`, ..) or none; raises `Conflict` when a condition fails."""
         items = [{kind: {"TableName": self.name, **request}} for kind, request in actions]
         with Translated():
             self._dynamodb.transact_write_items(TransactItems=items)

@@ -9,6 +9,7 @@ from pointsman.rollouts.observations import ComponentView, Observations, Status
 from pointsman.rollouts.plan import MARKS, Plan
 from pointsman.rollouts.reasons import Notice, Reason, Said
 from pointsman.rollouts.record import (
+    STOP,
     Approval,
     Back,
     ComponentRecord,
@@ -53,21 +54,26 @@ def start(request: Request, by: By) -> Decision:
 
 
 def pause(record: RolloutRecord, by: By) -> Decision:
-    """Hold forward admission until `resume`; alarms and ways back go on."""
+    """Hold forward admission until `resume`; alarms and ways back go on. It outlasts `pointsman start`."""
     _open(record)
-    if record.hold(HoldKind.OPERATOR) is not None:
+    held = record.hold(HoldKind.OPERATOR)
+    if held is not None and held.owner != STOP:
         raise CommandRefused("it is paused already", "resume it")
     if record.intent is not Intent.FORWARD:
         raise CommandRefused("it goes forward no more, and a way back is never paused", "")
     hold = Hold(HoldKind.OPERATOR, by.actor, by.at, None, by.reason or f"paused by {by.actor}")
-    return _commanded(record, replace(record, holds=(*record.holds, hold)), by, "pause")
+    others = tuple(other for other in record.holds if other.kind is not HoldKind.OPERATOR)
+    return _commanded(record, replace(record, holds=(*others, hold)), by, "pause")
 
 
 def resume(record: RolloutRecord, by: By) -> Decision:
     """End a pause."""
     _open(record)
-    if record.hold(HoldKind.OPERATOR) is None:
+    held = record.hold(HoldKind.OPERATOR)
+    if held is None:
         raise CommandRefused("it is not paused", "see what holds it with `rollout show`")
+    if held.owner == STOP:
+        raise CommandRefused("it is held because everything is stopped", "`pointsman start` ends that")
     holds = tuple(hold for hold in record.holds if hold.kind is not HoldKind.OPERATOR)
     return _commanded(record, replace(record, holds=holds), by, "resume")
 

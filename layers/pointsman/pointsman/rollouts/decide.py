@@ -14,11 +14,10 @@ from pointsman.rollouts.observations import AlarmState, ComponentView, Observati
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import ComponentRecord, HoldKind, Intent, Phase, RolloutRecord, State, Step, Switch
+from pointsman.rollouts.record import STOP, ComponentRecord, HoldKind, Intent, Phase, RolloutRecord, State, Step, Switch
 from pointsman.rollouts.request import OnFailure, Request
 from pointsman.rollouts.switch import advance_switch, dispose_of_switch, make_switch
 
-_STOP = "stop"  # the owner of the hold while everything is stopped
 _IDLE = frozenset({State.DONE_NEW, State.SKIPPED, State.REVERTED, State.NEEDS_HUMAN})
 
 
@@ -86,8 +85,8 @@ def _heed_stop(draft: Draft) -> None:
     """While everything is stopped, a rollout is held as by an operator; ways back go on."""
     held = draft.record.hold(HoldKind.OPERATOR)
     if draft.seen.stopped and held is None and draft.record.intent is Intent.FORWARD:
-        draft.hold(HoldKind.OPERATOR, _STOP, "everything is stopped (`pointsman stop`)")
-    elif not draft.seen.stopped and held is not None and held.owner == _STOP:
+        draft.hold(HoldKind.OPERATOR, STOP, "everything is stopped (`pointsman stop`)")
+    elif not draft.seen.stopped and held is not None and held.owner == STOP:
         draft.release(HoldKind.OPERATOR)
 
 

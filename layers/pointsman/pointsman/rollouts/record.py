@@ -66,6 +66,9 @@ class Intent(IntEnum):
     REVERT = 2
 
 
+STOP = "stop"  # the owner of the hold while everything is stopped
+
+
 class HoldKind(StrEnum):
     """Why nothing new is admitted."""
 
