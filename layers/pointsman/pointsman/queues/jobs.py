@@ -55,7 +55,7 @@ def crashes_in(attempts: Iterable[tuple[float | None, float | None]]) -> int:
     2
     """
     count = 0
-    for stopped, started in sorted((stopped, started or stopped) for started, stopped in attempts if stopped):
+    for stopped, started in sorted((ended, ended if began is None else began) for began, ended in attempts if ended):
         count = count + 1 if stopped - started < SOON else 0
     return count
 
