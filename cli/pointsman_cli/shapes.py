@@ -13,6 +13,7 @@ from pointsman.queues.ranking import Candidate
 from pointsman.queues.reasons import Move
 from pointsman.wall_clock import Weekly
 from pointsman_cli.printing import moment
+from pointsman_cli.shares import evictions_shape, shares_shape
 from pointsman_cli.standing import Elsewhere, Waiting
 from pointsman_cli.standstill import stop_shape
 
@@ -41,6 +42,8 @@ def queue_shape(look: Look, *, still: Standstill | None, head: Iterable[Candidat
             for c in head
         ],
         "held": _held(look.decision.hold),
+        "shares": shares_shape(look),
+        "evictions": evictions_shape(look),
         "pins": [pin_shape(pin) | {"name": name} for pin, name in pinned(look)],
         "effects": [_effect(e) for e in active_effects(look)],
         "windows": [{"when": str(w), "ends": moment(w.next_edge(view.now))} for w in open_windows(look)],

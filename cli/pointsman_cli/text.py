@@ -16,6 +16,7 @@ from pointsman.queues.reasons import Idle, hours, named
 from pointsman_cli.printing import counted, when
 from pointsman_cli.screen import table
 from pointsman_cli.shapes import active_effects, open_windows, pinned, waits_by_class, working
+from pointsman_cli.shares import share_lines
 from pointsman_cli.standing import Elsewhere, Waiting
 from pointsman_cli.standstill import stopped
 
@@ -25,6 +26,7 @@ IDLE = {
     Idle.NOTHING_FITS: "no waiting job fits",
     Idle.NO_WORK: "nothing waits",
     Idle.NOT_RULED: "nothing in this queue can be moved",
+    Idle.OTHER_SHARE: "the share that is next has a job at its head that does not fit; no other share goes before it",
 }
 
 
@@ -40,6 +42,8 @@ def queue(out: Console, look: Look, *, still: Standstill | None, head: Sequence[
     out.print(f"capacity   {use}")
     out.print(f"waiting    {counted(len(view.waiting), 'job')}")
     out.print(f"held       {_held(look.decision.hold, view.now)}")
+    for line in share_lines(look):
+        out.print(f"share      {line}")
     for pin, name in pinned(look):
         out.print(f"pinned     {name or pin.job_id} {_pin(pin)}")
     for effect in active_effects(look):

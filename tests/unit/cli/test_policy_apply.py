@@ -64,10 +64,10 @@ REFUSED = {
         QueueKind.FIFO,
         (
             "search-training is a FIFO queue: nothing in it can be moved, it is measured only; submit to a "
-            "SageMaker queue with a fair-share scheduling policy (its kind is for life: create a scheduling policy with a "
-            "fairsharePolicy and a second queue with it on the same service environment, let submitters name that "
-            "queue and a shareIdentifier, and delete search-training once it has run empty) (--measure-only applies "
-            "the policy all the same)"
+            "SageMaker queue with a fair-share scheduling policy (its kind is for life: create a scheduling policy "
+            "with a fairsharePolicy and a second queue with it on the same service environment, let submitters name "
+            "that queue and a shareIdentifier, and delete search-training once it has run empty) (--measure-only "
+            "applies the policy all the same)"
         ),
     ),
     "a container queue": (

@@ -72,6 +72,7 @@ def fill(view: QueueView, ranks: Ranks, hold: Hold | None) -> list[Chosen]:
 
 
 def _by_turns(view: QueueView, filling: _Filling, ours: Iterable[WaitingJob]) -> list[Chosen]:
+    """The same over shares that take turns: where none of the next share's jobs fits, Batch stops for all of them."""
     by_share: dict[str, list[WaitingJob]] = {}
     for job in ours:
         by_share.setdefault(job.share, []).append(job)
@@ -84,15 +85,19 @@ def _by_turns(view: QueueView, filling: _Filling, ours: Iterable[WaitingJob]) ->
     turns = Turns(view.shares, lines.keys() | heads.keys())
     while filling.free and (share := turns.next()) is not None:
         if share in heads:
-            if not heads[share] or heads[share][-1].size > filling.free:
+            if not heads[share]:
                 turns.leave_out(share)
                 continue
+            if heads[share][-1].size > filling.free:
+                break
             filling.free -= heads[share][-1].size
             turns.took(share, heads[share].pop().size)
             continue
         candidate, better = filling.take(lines[share])
         passed[share] = passed.get(share) or better
         if candidate is None:
+            if passed[share] is not None:
+                break
             turns.leave_out(share)
             continue
         chosen.append((candidate, passed[share]))

@@ -22,11 +22,15 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What should start next: the front with what each of it passes, the held place, and the standby list."""
+    """What should start next: the front with what each of it passes, the held place, and the standby list.
+
+    `heads` are lifted beside the front, for shares whose turn may come sooner than believed.
+    """
 
     front: tuple[tuple[Candidate, Candidate | None], ...] = ()
     hold: Hold | None = None
     standby: tuple[tuple[WaitingJob, int], ...] = ()
+    heads: tuple[tuple[Candidate, Candidate | None], ...] = ()
 
 
 def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[Move, ...]:
@@ -36,7 +40,7 @@ def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[M
     """
     wanted: dict[str, Move] = {}
     hold = plan.hold
-    for candidate, passed in plan.front:
+    for candidate, passed in (*plan.front, *plan.heads):
         job = candidate.job
         if hold is None and stands_by(job):
             wanted[job.job_id] = _move(job, job.priority, Reason.STANDBY, "")  # first in the queue already

@@ -36,4 +36,4 @@ def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
         left = left.after(job for job, _ in places)
         standby += places
     served = {candidate.job.share for candidate, _ in front} | {job.share for job, _ in standby}
-    return Plan((*front, *heads(view, left, served)), None, tuple(standby))
+    return Plan(tuple(front), None, tuple(standby), tuple(heads(view, left, served)))
