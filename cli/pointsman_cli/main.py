@@ -11,7 +11,7 @@ from pointsman_cli.options import wants_traceback, where
 
 # Verb or group, where it is, and its line in the help.
 GROUPS = {
-    "policy": ("pointsman_cli.policy:policy", "Check, apply and show the policies of queues."),
+    "policy": ("pointsman_cli.policy:policy", "Check, apply, show and take back the policies of queues."),
     "queue": ("pointsman_cli.queue:queue", "See what a queue does, and why; let a job go first, or last."),
     "rollout": (
         "pointsman_cli.rollout:rollout",

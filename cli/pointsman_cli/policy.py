@@ -1,37 +1,33 @@
-"""`pointsman policy`: check, schema, apply, show."""
+"""`pointsman policy`: check, schema, apply, show; what looks back at older versions is beside."""
 
 import json
-from io import StringIO
 from pathlib import Path
 from time import time
 from typing import NoReturn
 
 import click
-from ruamel.yaml import YAML
 
 from pointsman.documents import Problem
 from pointsman.errors import Gone, Misconfigured, Transient, UserMistake
-from pointsman.loops.fit import misfits, unlisted
-from pointsman.loops.view import problems_of
+from pointsman.loops.fit import misfits
 from pointsman.policy_documents import policy_schema
-from pointsman.ports import QueueDescription, StoredPolicy
+from pointsman.ports import QueueDescription
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueKind
 from pointsman_cli import options
-from pointsman_cli.access import Deployment
 from pointsman_cli.check import Checked, Finding, check, problem_shape
 from pointsman_cli.due import make_due
 from pointsman_cli.failures import FOUND, Failure
-from pointsman_cli.printing import counted, moment, print_json, when
+from pointsman_cli.policy_history import applied, as_yaml, diff, rollback, versions
+from pointsman_cli.policy_queue import NO_QUEUE, described, live, ruling, version_of, warnings_of
+from pointsman_cli.printing import counted, print_json, when
 from pointsman_cli.standstill import standing_still, stop_shape
 from pointsman_cli.windows import lines, shape, windows_of
-
-NO_QUEUE = "create it, or name another"
 
 
 @click.group()
 def policy() -> None:
-    """Check, apply and show the policies of queues."""
+    """Check, apply, show and take back the policies of queues."""
 
 
 @policy.command("check", short_help="Say what is wrong with a policy file.")
@@ -73,13 +69,13 @@ def _at_the_queue(
     """What the live queue cannot obey, and what to warn of; a queue that cannot be reached is a warning."""
     try:
         with options.deployment(ctx) as found:
-            description = _live(found, stated.queue)
+            description = live(found, stated.queue)
     except Gone:
         return (checked.finding(Problem(("queue",), f"there is no job queue {stated.queue}", NO_QUEUE)),), []
     except (Transient, Misconfigured, UserMistake) as error:
         return (), [f"the queue was not looked at: {error}"]
     findings = tuple(map(checked.finding, misfits(description, stated)))
-    return findings, [] if findings else _warnings(description, stated)
+    return findings, [] if findings else warnings_of(description, stated)
 
 
 @policy.command(short_help="Print the JSON Schema of policies.")
@@ -102,8 +98,8 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
     place = f"{file}:{checked.source.place(('queue',)).line}"
     with options.deployment(ctx) as found:
         ruled = checked.stated
-        description = _described(found, ruled.queue, place)
-        warnings = _warnings(description, ruled)
+        description = described(found, ruled.queue, place)
+        warnings = warnings_of(description, ruled)
         if not measure_only:
             _refuse(description, checked, warnings, place, as_json=as_json)
         now = found.clock.now()
@@ -112,13 +108,14 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
         changed = stored is None or stored.document != document
         if stored is None or changed:
             caller = options.access(ctx).caller(options.target(ctx))
-            stored = found.control.put_policy(ruled.queue, document, now, caller)
+            before = stored.number if stored is not None else 0
+            stored = found.control.put_policy(ruled.queue, document, now, caller, after=before)
         if found.control.stopped():
             warnings.append("everything is stopped: every queue only observes")
         due, why = make_due(found.jobs, ruled.queue, now)
     if as_json:
         mode = {"mode": ruled.mode.value, "changed": changed, "due": due, "warnings": warnings}
-        print_json({"ok": True, **_applied(stored), **mode})
+        print_json({"ok": True, **applied(stored), **mode})
         return
     what = f"version {stored.number} {'applied' if changed else 'rules already, nothing is changed'}"
     click.echo(f"{ruled.queue}: {what}; mode {ruled.mode.value}; {why}")
@@ -135,48 +132,22 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
 def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> None:
     """Print the policy of QUEUE as it was applied, with its version, when, and by whom."""
     with options.deployment(ctx) as found:
-        stored = found.control.policy(queue)
-        if stored is None:
-            known = ", ".join(found.control.queues()) or "none"
-            raise UserMistake("this queue has no policy", place=queue, remedy=f"queues with one: {known}")
-        newest = stored.number
-        if version is not None and version != newest:
-            stored = found.control.policy_version(queue, version)
-        if stored is None:
-            raise UserMistake(f"there is no version {version}", place=queue, remedy=f"the newest is {newest}")
+        stored = rules = ruling(found, queue)
+        if version is not None and version != rules.number:
+            stored = version_of(found, queue, version, rules.number)
         still = found.control.standstill()
     document = json.loads(stored.document)
     if as_json:
-        rules = {"rules": stored.number == newest, "stop": stop_shape(still)}
-        print_json({**_applied(stored), **rules, "document": document})
+        state = {"rules": stored == rules, "stop": stop_shape(still)}
+        print_json({**applied(stored), **state, "document": document})
         return
-    ruling = "" if stored.number == newest else f"; version {newest} rules"
+    other = "" if stored == rules else f"; version {rules.number} rules"
     click.echo(
-        f"# version {stored.number}, applied {when(stored.applied_at)} by {stored.applied_by or 'unknown'}{ruling}"
+        f"# version {stored.number}, applied {when(stored.applied_at)} by {stored.applied_by or 'unknown'}{other}"
     )
     if still is not None:
         click.echo(f"# {standing_still(still)}: the queue only observes")
-    click.echo(_yaml(document), nl=False)
-
-
-def _live(found: Deployment, queue: str) -> QueueDescription:
-    """The queue as it is now, with its quota shares; raises `Gone`."""
-    description = found.batch.describe_queue(queue)
-    if description.kind is not QueueKind.QUOTA_SHARE:
-        return description
-    return found.inspector().observer.shares.described(description)
-
-
-def _described(found: Deployment, queue: str, place: str) -> QueueDescription:
-    try:
-        return _live(found, queue)
-    except Gone:
-        raise UserMistake(f"there is no job queue {queue}", place=place, remedy=NO_QUEUE) from None
-
-
-def _warnings(description: QueueDescription, policy: Policy) -> list[str]:
-    doubt = unlisted(description, policy.share)
-    return [*problems_of(description, policy, ()), *([doubt] if doubt else [])]
+    click.echo(as_yaml(document), nl=False)
 
 
 def _refuse(
@@ -197,18 +168,5 @@ def _not_applied(findings: tuple[Finding, ...], *, as_json: bool) -> NoReturn:
     raise Failure("the policy is not applied\n" + "\n".join(map(str, findings)), FOUND)
 
 
-def _applied(stored: StoredPolicy) -> dict[str, object]:
-    return {
-        "queue": stored.queue,
-        "version": stored.number,
-        "applied_at": moment(stored.applied_at),
-        "applied_by": stored.applied_by,
-    }
-
-
-def _yaml(document: object) -> str:
-    text = StringIO()
-    yaml = YAML(pure=True)
-    yaml.width = 4096
-    yaml.dump(document, text)
-    return text.getvalue()
+for _verb in (versions, diff, rollback):
+    policy.add_command(_verb)

@@ -59,6 +59,16 @@ def test_an_older_version_can_still_be_read(control: Control) -> None:
     assert control.policy_version(QUEUE, 3) is None
 
 
+def test_a_version_is_stored_only_after_the_one_that_was_meant(control: Control) -> None:
+    control.put_policy(QUEUE, "version: 1\n", T0, "ana", after=0)
+    second = control.put_policy(QUEUE, "version: 1\nmode: act\n", T0, "ana", after=1)
+
+    for stale in (0, 1, 3):
+        with pytest.raises(Conflict):
+            control.put_policy(QUEUE, "version: 1\nspread: 1h\n", T0, "ben", after=stale)
+    assert control.policy(QUEUE) == second
+
+
 def test_every_queue_with_a_policy_is_listed_once(control: Control) -> None:
     for queue in ("search", "ads", "search"):
         control.put_policy(queue, "version: 1\n", T0, "ana")

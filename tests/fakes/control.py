@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from pointsman.errors import Conflict
 from pointsman.ports import RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
 from pointsman.queues.pins import Pin
@@ -33,8 +34,10 @@ class FakeControl(Faulty):
         return next((version for version in self.policies.get(queue, ()) if version.number == number), None)
 
     @can_fail
-    def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
+    def put_policy(self, queue: str, document: str, now: float, by: str, *, after: int | None = None) -> StoredPolicy:
         versions = self.policies.setdefault(queue, [])
+        if after is not None and after != len(versions):
+            raise Conflict(f"version {len(versions)} rules, not {after}")
         versions.append(StoredPolicy(queue, len(versions) + 1, document, now, by))
         return versions[-1]
 

@@ -237,8 +237,12 @@ class Control(Protocol):
         """One version of the queue's policy, ruling or not; None when there never was one of this number."""
         ...
 
-    def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
-        """Store a new version beside the old ones and move the pointer to it. Raises `Conflict`."""
+    def put_policy(self, queue: str, document: str, now: float, by: str, *, after: int | None = None) -> StoredPolicy:
+        """Store a new version beside the old ones and move the pointer to it.
+
+        Raises `Conflict` when another is stored at the same moment, or when the one that rules is not version `after`
+        (0: there is none).
+        """
         ...
 
     def queues(self) -> tuple[str, ...]:

@@ -311,6 +311,7 @@ def test_json_of_a_policy(ruled: Command) -> None:
         "applied_at": "2027-01-15T08:00:00Z",
         "applied_by": "arn:aws:iam::123456789012:user/ada",
         "rules": True,
+        "stop": None,
     }
     assert document["classes"][0]["head_start"] == "24h"
 

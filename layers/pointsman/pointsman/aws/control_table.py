@@ -36,9 +36,9 @@ class DynamoControl:
         applied = float(item["applied_at"]["N"])
         return StoredPolicy(queue, number, item["document"]["S"], applied, item["applied_by"]["S"])
 
-    def put_policy(self, queue: str, document: str, now: float, by: str) -> StoredPolicy:
+    def put_policy(self, queue: str, document: str, now: float, by: str, *, after: int | None = None) -> StoredPolicy:
         """Store a new version beside the old ones and move the pointer to it. Raises `Conflict`."""
-        before = self._pointer(queue)
+        before = self._pointer(queue) if after is None else after
         stored = StoredPolicy(queue, before + 1, document, now, by)
         version: Values = {"document": document, "applied_at": now, "applied_by": by}
         pointer: dict[str, Any] = {"Item": _item(f"POLICY#{queue}", "pointer", {"number": stored.number})}
