@@ -29,6 +29,8 @@ def rooms(shares: tuple[QuotaShare, ...], *busy: BusyJob, pool: int | None = Non
          [runs("1", 4, of="a"), runs("2", 4, of="b")], 0),
         ("of its own only what is not lent out: the rest has to be taken back first",
          (lending("a", 4), borrowing("b", 4)), [runs("1", 6, of="b")], 2),
+        ("not what another reserves, when its own is lent out",
+         (lending("a", 2), borrowing("b", 2), share("c", 2)), [runs("1", 4, of="b")], 0),
     ],
 )  # fmt: skip
 def test_a_share_has_room_for(case: str, shares: tuple[QuotaShare, ...], busy: list[BusyJob], wanted: int) -> None:

@@ -98,20 +98,27 @@ class Rooms:
         if one is None:
             return 0
         own = max(0, one.limit(unit) - self.used(share, unit))
+        if one.lends:  # what of all that is lent out may be its own has to be taken back first
+            own = max(0, min(own, self._lendable(unit) - self._borrowed(unit)))
         return max(0, min(self.free(unit), own + self._borrowable(one, unit)))
+
+    def _lendable(self, unit: str) -> int:
+        """What those that lend have not used of their own."""
+        return sum(max(0, s.limit(unit) - self.used(s.name, unit)) for s in self._shares.values() if s.lends)
+
+    def _borrowed(self, unit: str) -> int:
+        return sum(self._over(share, unit) for share in self._shares.values())
+
+    def _over(self, share: QuotaShare, unit: str) -> int:
+        return max(0, self.used(share.name, unit) - share.limit(unit))
 
     def _borrowable(self, share: QuotaShare, unit: str) -> int:
         if not share.borrows:
             return 0
-        over = {s.name: max(0, self.used(s.name, unit) - s.limit(unit)) for s in self._shares.values()}
-        unused = sum(
-            max(0, s.limit(unit) - self.used(s.name, unit))
-            for s in self._shares.values()
-            if s.lends and s.name != share.name
-        )
-        left = unused - sum(over.values())
+        own = max(0, share.limit(unit) - self.used(share.name, unit))
+        left = self._lendable(unit) - own - self._borrowed(unit)
         if share.borrow_limit >= 0:
-            left = min(left, share.limit(unit) * share.borrow_limit // 100 - over[share.name])
+            left = min(left, share.limit(unit) * share.borrow_limit // 100 - self._over(share, unit))
         return max(0, left)
 
     def fits(self, share: str, needs: Needs) -> bool:
