@@ -9,9 +9,11 @@ wait, an older sweep and a newer job of production, which has a head start of si
     pinned    a person put the sweep first
     entitled  production holds what it is entitled to
 
-In `capped` a pool of two is taken; two sweeps are older than a job of research, and sweeps may hold half of the pool.
+In `looping` the job of production fails each minute, and may be tried ten times. In `capped` a pool of two is taken; two
+sweeps are older than a job of research, and sweeps may hold half of the pool.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -35,6 +37,12 @@ CAPPED = {
     "default": {"name": "sweep", "ceiling": "50%"},
     "on_alarm": [],
 }
+FAILS = json.dumps(
+    {
+        "ResourceConfig": {"InstanceType": "ml.g5.xlarge", "InstanceCount": 1},
+        "Environment": {"EMULATED_SECONDS": "60", "EMULATED_EXIT": "fail"},
+    }
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +58,11 @@ def day() -> Iterator[Day]:
             day.submit(f"prod-{queue}", queue=queue)
         now = day.aws.now
         day.wiring.control.put_pin("pinned", Pin(day.ids["sweep-pinned"], now + HOUR, PinKind.FIRST, "ana", now))
+        day.add_queue("looping", 1)
+        day.apply("looping", classes=[PRODUCTION])
+        day.submit("hold-looping", minutes=5, queue="looping")
+        day.submit("prod-looping", queue="looping", serviceRequestPayload=FAILS, retryStrategy={"attempts": 10})
+        day.submit("sweep-looping", queue="looping")
         day.add_queue("capped", 2)
         day.apply("capped", **CAPPED)
         day.submit("hold-capped", 2, minutes=30, queue="capped")
@@ -77,6 +90,15 @@ def test_the_job_that_the_policy_puts_first_starts_when_the_pool_is_free(day: Da
 def test_a_class_at_its_ceiling_leaves_the_rest_of_the_pool_to_others(day: Day) -> None:
     started = {name for name in day.in_order_of_start() if name.endswith(("-1", "-2", "-3"))}
     assert started == {"sweep-1", "research-3"}
+
+
+def test_a_job_that_fails_again_and_again_lets_others_start_though_tries_are_left(day: Day) -> None:
+    """Batch would start it anew each time: it stands first in the queue with what was given to it."""
+    began = day.job("sweep-looping").started_at
+    assert began is not None
+    tries = [attempt for attempt in day.job("prod-looping").attempts if (attempt.started_at or 0.0) < began]
+    assert 3 <= len(tries) <= 5
+    assert ("prod-looping", 0) in {(line.move.job_name, line.move.after) for line in day.moves("looping")}
 
 
 def test_nothing_failed_and_nothing_was_lost(day: Day) -> None:

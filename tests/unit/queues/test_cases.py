@@ -10,7 +10,7 @@ from pointsman.queues.cases import NEAR, Tier, cases_of
 from pointsman.queues.decide import decide
 from pointsman.queues.estimates import Finished, History
 from pointsman.queues.explain import explain, in_order
-from pointsman.queues.jobs import Due, WaitingJob, crashes_in
+from pointsman.queues.jobs import BusyJob, Due, WaitingJob, crashes_in
 from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.pins import Pin, PinKind, foreign_until
 from pointsman.queues.policy import Deadline, Policy, Settings, Window, due_of
@@ -143,6 +143,32 @@ def test_a_move_says_why_its_job_goes_first(case: str, of: QueueView, job_id: st
     (move,) = [move for move in decide(of, UNLIMITED).moves if move.after == FRONT]
     assert (move.job_id, move.reason) == (job_id, reason), case
     assert words in move.sentence, case
+
+
+LOOP = replace(busy("loop", 1, ran=30.0, job_class="production"), priority=FRONT, crashes=3)
+
+
+@pytest.mark.parametrize(
+    "case, job, more, wanted",
+    [
+        ("that fails again and again gives back what put it forward", LOOP, {}, True),
+        ("that has not started yet too", replace(LOOP, started=None), {}, True),
+        ("that runs for a while this time keeps it", replace(LOOP, started=NOW - 301), {}, False),
+        ("that failed twice keeps it", replace(LOOP, crashes=2), {}, False),
+        ("that a person put first keeps it", LOOP, {"pins": [first("loop")]}, False),
+        ("that has nothing of ours has nothing to give", replace(LOOP, priority=0), {}, False),
+        ("of a kind whose newest jobs failed gives it back", replace(LOOP, crashes=0),
+         {"history": History().learn([Finished(LOOP.kind, 9.0, crashed=True)] * 3)}, True),
+    ],
+)  # fmt: skip
+def test_a_job_that_is_being_tried(case: str, job: BusyJob, more: dict[str, object], wanted: bool) -> None:
+    of = view(OLD, capacity=1, used=1, busy=[job], **more)
+    moves = {move.job_id: (move.after, move.reason) for move in decide(of, UNLIMITED).moves}
+    assert (moves.get("loop") == (0, Reason.RETURNED)) is wanted, case
+
+
+def test_a_job_that_fails_again_and_again_keeps_its_priority_while_nobody_waits() -> None:
+    assert decide(view(capacity=1, used=1, busy=[LOOP]), UNLIMITED).moves == ()
 
 
 def test_what_goes_last_is_not_said_to_go_first_whatever_its_deadline() -> None:

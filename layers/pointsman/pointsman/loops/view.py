@@ -69,6 +69,7 @@ def jobs_of(
                     submitted_priority=row.submitted_priority or 0,
                     preempted=row.preemptions,
                     outlives=detail.outlives,
+                    crashes=0 if row.foreign else row.crashes,
                 )
             )
             continue

@@ -11,7 +11,7 @@ from enum import IntEnum
 from heapq import nsmallest
 
 from pointsman.queues.estimates import Kind
-from pointsman.queues.jobs import Due, WaitingJob
+from pointsman.queues.jobs import SOON, BusyJob, Due, WaitingJob
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.policy import Policy
 from pointsman.queues.quota import Rooms, needs_of
@@ -97,6 +97,25 @@ def cases_of(view: QueueView, policy: Policy) -> Cases:
         rooms={c.name: max(0, int(c.ceiling * view.capacity + 1e-9) - held.get(c.name, 0)) for c in parts if c.ceiling},
         next_change=found.next_change,
     )
+
+
+def failing(view: QueueView) -> list[BusyJob]:
+    """Jobs that we put forward, and that are being tried once more after they failed soon again and again.
+
+    Batch starts such a job anew the moment it fails: while it keeps its priority nothing behind it gets a turn. One
+    that has run for a while this time is left alone, and one that a person put first.
+    """
+    if not view.waiting:
+        return []
+    first = {pin.job_id for pin in view.pins if pin.active(view.now) and pin.kind is PinKind.FIRST}
+    return [
+        job
+        for job in view.busy
+        if job.priority > job.submitted_priority
+        and (job.crashes >= CRASHES or view.history.crashed(job.kind) >= CRASHES)
+        and (job.started is None or view.now - job.started < SOON)
+        and job.job_id not in first
+    ]
 
 
 class _Finding:

@@ -8,12 +8,12 @@ with.
 
 from dataclasses import dataclass
 
-from pointsman.queues.cases import cases_of
+from pointsman.queues.cases import cases_of, failing
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.fill import idle
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.levels import evictable, wanted
-from pointsman.queues.moves import FRONT, Hold, blame, moves_of
+from pointsman.queues.moves import FRONT, Hold, blame, given_back, moves_of
 from pointsman.queues.plan import plan_for
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks, ranks_at
@@ -62,6 +62,8 @@ def decide(view: QueueView, policy: Policy) -> Decision:
     if active := tuple(effect for effect in view.effects if effect.active(view.now)):
         calm = plan_for(view, policy, ranks_at(policy, (), view.now, cases))
         moves = blame(moves, moves_of(tuple(view.waiting), calm, view.now), active)
+    if view.movable:
+        moves = (*given_back(failing(view)), *moves)
     stop = blocker(view, plan) if several(view) and view.movable else None
     return Decision(
         queue=view.queue,

@@ -252,7 +252,7 @@ class BusyJob:
 
     `priority` is the one that Batch has for it now. `saved` is up to when its work outlives an eviction; None: it does
     not resume, or that is not known. `preempted` counts how often it was evicted, `outlives` how often it may be (None:
-    any number).
+    any number). `crashes` of its last attempts, of those that have ended, failed soon.
     """
 
     job_id: str
@@ -267,6 +267,7 @@ class BusyJob:
     saved: float | None = None
     preempted: int = 0
     outlives: int | None = None
+    crashes: int = 0
 
     @property
     def size(self) -> int:

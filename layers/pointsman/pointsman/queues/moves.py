@@ -1,9 +1,10 @@
 """From what should start to the writes that bring it about, each with the sentence that an operator reads."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pointsman.queues.effects import Effect
-from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.ranking import Candidate
 from pointsman.queues.reasons import Move, Reason, hours, named
 from pointsman.queues.standby import stands_by
@@ -66,6 +67,22 @@ def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[M
     unwanted.sort(key=lambda job: (-job.priority, job.submitted, job.job_id))
     returned = [_move(job, job.submitted_priority, Reason.RETURNED, _returned(job)) for job in unwanted]
     return tuple(move for move in (*returned, *wanted.values()) if move.before != move.after)
+
+
+def given_back(failing: Iterable[BusyJob]) -> tuple[Move, ...]:
+    """The writes that take from jobs which fail again and again what we gave them, while they are tried once more."""
+    return tuple(
+        Move(
+            job.job_id,
+            job.name,
+            job.kind.job_class,
+            job.priority,
+            job.submitted_priority,
+            Reason.RETURNED,
+            f"{named(job)} fails again and again: it goes back to its own place, so that others get a turn.",
+        )
+        for job in failing
+    )
 
 
 def blame(moves: tuple[Move, ...], calm: tuple[Move, ...], effects: tuple[Effect, ...]) -> tuple[Move, ...]:
