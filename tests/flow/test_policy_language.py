@@ -9,8 +9,8 @@ wait, an older sweep and a newer job of production, which has a head start of si
     pinned    a person put the sweep first
     entitled  production holds what it is entitled to
 
-In `looping` the job of production fails each minute, and may be tried ten times. In `capped` a pool of two is taken; two
-sweeps are older than a job of research, and sweeps may hold half of the pool.
+In `looping` the job of production fails each minute, and may be tried ten times. In `capped` a pool of two is taken;
+two sweeps are older than a job of research, and sweeps may hold half of the pool.
 """
 
 import json
