@@ -33,6 +33,7 @@ class QuotaWorld(World):
 
     def __init__(self, *shares: QuotaShare, **more: Any) -> None:
         super().__init__(**more)
+        self.loses: Callable[[], bool] = lambda: False
         self.batch.add_quota_queue(QUEUE, GPU, *(shares or (share(),)))
 
     def rule(self, **changes: Any) -> None:
@@ -57,9 +58,10 @@ class QuotaWorld(World):
         super().run(job_id, size=size, **told)
 
     def evict(self, job_id: str) -> None:
-        """Batch preempts the job, and its event says that it waits."""
+        """Batch preempts the job, and its event says that it waits, unless it is lost."""
         self.batch.evict(job_id)
-        self.tell(job_id)
+        if not self.loses():
+            self.tell(job_id)
 
     def tell_of_preemption(self, job_id: str) -> None:
         """Deliver the event of a preemption, which names nothing but the job."""
@@ -74,7 +76,7 @@ class QuotaWorld(World):
         self.recorder().record([self.message(json.dumps(body))])
 
     def start(self, job_id: str) -> None:
-        self.move(job_id, Status.RUNNING)
+        self.move(job_id, Status.RUNNING, told=not self.loses())
 
     def batch_goes_on(self, choose: Callable[[Sighting], Any] | None = None, *, equal: bool = False) -> None:
         """Batch starts the head while it fits, and where it may, evicts whom it outranks: the lowest first, or as said.

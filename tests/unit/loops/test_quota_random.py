@@ -20,13 +20,16 @@ RULES: dict[str, Callable[[random.Random], Callable[[Sighting], Any] | None]] = 
 }
 
 
+@pytest.mark.parametrize("lost", [0.0, 0.3])
 @pytest.mark.parametrize("how", ["levels", "switch"])
 @pytest.mark.parametrize("rule, equal", [("lowest", False), ("longest", True), ("shortest", True), ("random", True)])
-def test_a_day_in_a_quota_share(rule: str, equal: bool, how: str) -> None:
+def test_a_day_in_a_quota_share(rule: str, equal: bool, how: str, lost: float) -> None:
     chance = random.Random(f"{rule} {how}")
+    losing = random.Random(rule)
     world = QuotaWorld(share(limit=8, preempts=how == "levels"))
     world.rule(preemption={**PREEMPTION, "patience": "20m", "how": how}, reservation={"after": "30m"})
     choose = RULES[rule](chance)
+    world.loses = lambda: losing.random() < lost
     ends: dict[str, float] = {}
     submitted = 0
     for step in range(360):  # of 60 s
@@ -36,12 +39,13 @@ def test_a_day_in_a_quota_share(rule: str, equal: bool, how: str) -> None:
             prefix = f"s3://checkpoints/{name}"
             world.checkpoints.written[prefix] = world.clock.now()
             size = chance.choice((1, 1, 1, 2, 4)) if not production else chance.choice((1, 2, 4))
-            world.submit(name, size=size, checkpoints=prefix if chance.random() < 0.8 else None)
+            saves = chance.random() < 0.8
+            world.submit(name, size=size, checkpoints=prefix if saves else None, told=not world.loses())
             submitted += 1
         world.clock.advance(60)
         for job_id, end in list(ends.items()):
             if end <= world.clock.now() and world.batch.jobs[job_id].status is Status.RUNNING:
-                world.move(job_id, Status.SUCCEEDED)
+                world.move(job_id, Status.SUCCEEDED, told=not world.loses())
                 del ends[job_id]
         for prefix in world.checkpoints.written:
             if step % 4 == 0:
@@ -63,4 +67,4 @@ def test_a_day_in_a_quota_share(rule: str, equal: bool, how: str) -> None:
     assert all(world.batch.jobs[job_id].name.startswith("sweep") for job_id in went)
     assert max(went.values(), default=0) <= 2
     assert sum(e.progress is Progress.DONE for e in asked) >= 0.8 * len(asked)
-    assert len(world.batch.priorities) <= 1.5 * submitted, Counter(i for i, _ in world.batch.priorities).most_common(3)
+    assert len(world.batch.priorities) <= 2 * submitted

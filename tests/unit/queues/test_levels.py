@@ -225,3 +225,11 @@ def test_whatever_batchs_rule_nobody_but_the_victims_can_be_evicted_by_what_we_r
         if job.job_id not in to and level == job.priority and not victims:
             exposed &= set(to)  # what stood there before this pass is the pass before's to answer for
         assert exposed <= victims, (job, decision.moves)
+
+
+def test_while_it_is_not_sure_what_runs_nobody_is_raised_where_that_would_evict() -> None:
+    of = quota_view(waits("a"), waits("b", priority=IN_LINE), runs("r", 7), settled=False)
+    assert moves(of) == {"r": PROTECTED}
+    off = quota_view(waits("a"), runs("r", 7), shares=(share(preempts=False),), settled=False)
+    assert moves(off) == {"a": FRONT}
+    assert decide(full(runs("v", 4), settled=False), POLICY).describe == ()

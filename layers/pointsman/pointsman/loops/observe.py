@@ -13,7 +13,7 @@ from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
-from pointsman.loops.quota import Shares, preempted
+from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
 from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
@@ -129,7 +129,7 @@ class Observer:
         seen = Observation(
             view, description, known, record, cleared.described, cleared.listed, problems, cleared.unfinished
         )
-        return self._with_quota(seen, policy, cleared.unsure) if quota else seen
+        return self._with_quota(seen, policy, cleared.unsure, snapshot) if quota else seen
 
     def _place_strays(self, queue: str, known: dict[str, JobRecord]) -> None:
         """Describe jobs of which only a preemption is known, and so not even their queue."""
@@ -138,13 +138,16 @@ class Observer:
             self._describe(strays, tuple(strays), {})
             known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
-    def _with_quota(self, seen: Observation, policy: Policy, unsure: frozenset[str]) -> Observation:
+    def _with_quota(
+        self, seen: Observation, policy: Policy, unsure: frozenset[str], snapshot: Snapshot | None
+    ) -> Observation:
         """The same with what quota shares add."""
         view, told = self.shares.seen(seen.view, seen.description, policy, seen.records)
         shown = {job.job_id for job in view.busy}.union(
             job.job_id for jobs in (view.waiting, view.strangers) for job in jobs
         )
-        view = replace(view, unsure=unsure | (seen.records.keys() - shown))
+        unsure |= seen.records.keys() - shown
+        view = replace(view, unsure=unsure, settled=settled(seen.records, snapshot, view, unsure))
         gone, counts = preempted(seen.records, seen.record, view)
         record = replace(seen.record, preempted=counts)
         return replace(seen, view=view, record=record, problems=(*seen.problems, *told), preempted=gone)

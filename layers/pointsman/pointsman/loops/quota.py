@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pointsman.errors import Gone, Misconfigured
-from pointsman.ports import QueueDescription, QueueRecord
+from pointsman.ports import QueueDescription, QueueRecord, Snapshot
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, JobRecord, Stage, WaitingJob
 from pointsman.queues.levels import IN_LINE
@@ -106,6 +106,18 @@ def _warnings(view: QueueView, policy: Policy) -> Iterable[str]:
         stuck = sum(1 for job in view.waiting if job.share == share.name)
         if not share.enabled and stuck:
             yield f"share {share.name} is disabled: it takes no new jobs; {stuck} wait in it and still start"
+
+
+def settled(known: Mapping[str, JobRecord], snapshot: Snapshot | None, view: QueueView, unsure: frozenset[str]) -> bool:
+    """Whether it is sure what runs: every unsure job waits in the snapshot, and its use is what the jobs add up to.
+
+    A snapshot that is older than the newest event cannot be compared by use: then the events are believed.
+    """
+    if snapshot is None or not unsure <= set(snapshot.front):
+        return False
+    if snapshot.at < max((row.at for row in known.values()), default=0.0):
+        return True
+    return snapshot.used == sum(job.size for job in view.busy)
 
 
 def preempted(

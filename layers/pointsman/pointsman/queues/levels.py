@@ -70,7 +70,9 @@ class _Total:
 
     def __init__(self, view: QueueView, policy: Policy, ranks: Ranks) -> None:
         self._view, self._policy, self._ranks = view, policy, ranks
-        self._rooms = Rooms(view.quota_shares, view.pool, view.busy)
+        unknown = max(0, view.used - sum(job.size for job in view.busy))  # held by jobs that were not described yet
+        pool = [(unit, max(0, limit - unknown)) for unit, limit in view.pool]
+        self._rooms = Rooms(view.quota_shares, pool, view.busy)
         self._moves: list[Move] = []
         self._holds: list[Hold] = []
         self._started: list[tuple[Candidate, Candidate | None]] = []
@@ -117,7 +119,7 @@ class _Total:
         if going is not None:
             self._evict(going, lines, runs)
             return
-        if lines and _may_evict(share, self._policy):
+        if lines and self._view.settled and _may_evict(share, self._policy):
             chosen = choose(self._view, self._policy, self._ranks, self._rooms, lines, runs)
             if chosen is not None and _sure(self._view, chosen):
                 self._evictions.append(chosen)
@@ -152,7 +154,10 @@ class _Total:
         waiters += [(number, job) for job, number in plan.standby]
         if share.preempts:
             self._moves += protecting(runs, waiters)
-        self._moves += moves_of(tuple(lines), plan, self._view.now)
+        moves = moves_of(tuple(lines), plan, self._view.now)
+        if share.preempts and not self._view.settled:  # whom a raised job would evict is not known
+            moves = tuple(move for move in moves if move.after < move.before)
+        self._moves += moves
         self._holds += [hold] if hold else []
         self._started += front
 

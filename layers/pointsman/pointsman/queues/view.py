@@ -42,7 +42,8 @@ class QueueView:
 
     In a queue with quota shares, `pool` is what the service environment allows of each instance type, and `evictions`
     are the deliberate ones of late. `described` are the jobs that were described for this very decision; of those that
-    are `unsure` it is not known what they do, and they are in no other list.
+    are `unsure` it is not known what they do, and they are in no other list. The view is `settled` when a snapshot and
+    the jobs agree on what runs.
     """
 
     queue: str
@@ -64,6 +65,7 @@ class QueueView:
     unsure: frozenset[str] = frozenset()
     elsewhere: int = 0
     withheld: int = 0
+    settled: bool = True
 
     @property
     def free(self) -> int:
