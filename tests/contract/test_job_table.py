@@ -12,6 +12,7 @@ from pointsman.errors import Conflict, Transient
 from pointsman.ports import JobTable, QueueDescription, QueueRecord, Sweep
 from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.jobs import Detail, JobRecord, Status
+from pointsman.queues.quota import QuotaShare, Strategy
 from pointsman.queues.view import QueueKind
 from tests.contract.interference import Interfered
 from tests.contract.jobs import QUEUE, T0, job, job_id
@@ -134,6 +135,8 @@ def test_a_queue_never_stored_has_an_empty_record(jobs: JobTable) -> None:
 
 def test_a_queue_record_is_read_as_it_was_saved(jobs: JobTable) -> None:
     description = QueueDescription(QUEUE, f"arn:aws:batch:x:1:job-queue/{QUEUE}", QueueKind.FAIR_SHARE, 64, ("a", "b"))
+    shares = (QuotaShare("team", "arn:team", (("ml.g5.xlarge", 4),), Strategy.LEND_AND_BORROW, 50, preempts=True),)
+    description = replace(description, quota_shares=shares, limits=(("ml.g5.xlarge", 4),), weights=(("a", 0.5),))
     record = QueueRecord(
         QUEUE,
         owner="pass-1",

@@ -102,7 +102,7 @@ def share_now(day: Day, name: str = "team") -> dict[str, Any]:
     return next(share for share in shares if share["quotaShareName"] == name)
 
 
-@pytest.mark.parametrize("rule, equal", [("lowest", False), ("longest", True), ("shortest", False), ("random", True)])
+@pytest.mark.parametrize("rule, equal", [("lowest", False), ("longest", True)])
 def test_production_takes_the_place_of_one_that_resumes_and_of_no_other(
     rule: Literal["lowest", "longest", "shortest", "random"], equal: bool
 ) -> None:

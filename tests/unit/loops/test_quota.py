@@ -177,3 +177,37 @@ def test_a_job_of_which_only_a_preemption_is_known_is_described_by_the_next_pass
     world.pass_()
     row = world.jobs.jobs["fixed"]
     assert (row.queue, row.name, row.status, row.preemptions, row.doubtful) == (QUEUE, "fixed", "RUNNABLE", 1, False)
+
+
+def test_a_disabled_share_with_jobs_in_it_is_said_and_its_jobs_still_go_in_order() -> None:
+    world = QuotaWorld(share(enabled=False))
+    world.rule()
+    world.run("sweep", size=6)
+    world.submit("prod", size=2, name="prod-ranker")
+    world.clock.advance(5)
+    for _ in range(3):
+        world.pass_()
+    assert world.batch.priorities == [("prod", 4999)]
+    assert "share all is disabled: it takes no new jobs; 1 wait in it and still start" in world.record.problem
+
+
+def test_jobs_that_are_submitted_with_different_priorities_are_warned_of() -> None:
+    world = QuotaWorld()
+    world.rule()
+    world.run("sweep", size=6)
+    world.submit("loud", size=2, priority=50)
+    world.clock.advance(5)
+    world.pass_()
+    assert "different priorities while in-share preemption is on" in world.record.problem
+
+
+def test_a_share_that_the_policy_does_not_rule_is_left_alone_and_counts() -> None:
+    world = QuotaWorld(share("all", 4), share("guests", 4))
+    world.rule()
+    world.run("theirs", size=4, share="guests")
+    world.submit("guest", size=1, share="guests")
+    world.submit("a", size=4)
+    world.clock.advance(5)
+    world.pass_()
+    assert world.batch.priorities == [("a", 4999)]
+    assert "'guests', which the policy does not rule" in world.record.problem

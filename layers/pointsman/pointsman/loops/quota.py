@@ -124,18 +124,20 @@ def preempted(
     known: Mapping[str, JobRecord], record: QueueRecord, view: QueueView
 ) -> tuple[tuple[Move, ...], tuple[tuple[str, int], ...]]:
     """Whom Batch preempted since the last pass, each with why, and the counts of all that it ever did of these jobs."""
-    before, counts, told = dict(record.preempted), [], []
-    jobs: dict[str, WaitingJob | BusyJob] = {job.job_id: job for job in view.waiting}
-    jobs |= {job.job_id: job for job in view.busy}
+    before = dict(record.preempted)
+    rows = {i: row for i, row in known.items() if row.preemptions and row.stage is not Stage.ENDED}
+    if not rows:
+        return (), ()
+    jobs: dict[str, WaitingJob | BusyJob] = {job.job_id: job for job in view.waiting if job.job_id in rows}
+    jobs |= {job.job_id: job for job in view.busy if job.job_id in rows}
     rooms = Rooms(view.quota_shares, view.pool, view.busy)
-    for job_id, row in known.items():
-        if row.preemptions == 0 or row.stage is Stage.ENDED:
-            continue
-        counts.append((job_id, row.preemptions))
+    counts, told = dict[str, int](), []
+    for job_id, row in rows.items():
         job = jobs.get(job_id)
+        counts[job_id] = row.preemptions if job is not None else before.get(job_id, 0)  # told once it is known for sure
         if job is not None and row.preemptions > before.get(job_id, 0) and record.passed_at:
             told.append(_told(job, row.preemptions, view.evictions, rooms))
-    return tuple(told), tuple(sorted(counts))
+    return tuple(told), tuple(sorted(counts.items()))
 
 
 def _told(job: WaitingJob | BusyJob, count: int, evictions: Iterable[Eviction], rooms: Rooms) -> Move:
