@@ -211,3 +211,20 @@ def test_a_share_that_the_policy_does_not_rule_is_left_alone_and_counts() -> Non
     world.pass_()
     assert world.batch.priorities == [("a", 4999)]
     assert "'guests', which the policy does not rule" in world.record.problem
+
+
+def test_a_priority_that_someone_else_set_is_noticed_in_the_snapshots_order_and_left() -> None:
+    world = QuotaWorld()
+    world.rule()
+    world.run("sweep", size=8)
+    for n in range(3):
+        world.submit(f"big{n}", size=4, waited=60.0 - n)
+    world.submit("small")
+    world.clock.advance(5)
+    world.pass_()
+    assert world.priority("small") == 4997
+    world.set_by_hand("big2", 9000)
+    for _ in range(3):
+        world.pass_()
+    assert world.jobs.jobs["big2"].foreign
+    assert world.priority("big2") == 9000

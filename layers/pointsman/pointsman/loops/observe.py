@@ -189,7 +189,8 @@ class Observer:
         """
         now, before = self.clock.now(), set(record.suspects)
         unsure = contradictions(known, snapshot, dict(record.priorities))
-        odd = unsure | disordered(known, snapshot, record) if kind is QueueKind.FAIR_SHARE else unsure
+        ordered = kind in (QueueKind.FAIR_SHARE, QueueKind.QUOTA_SHARE)
+        odd = unsure | disordered(known, snapshot, record) if ordered else unsure
         doubts = odd & before
         if died:
             self._doubt_unrecorded(record, known, snapshot)
