@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman.queues.decide import decide
+from pointsman.queues.effects import Effect
 from pointsman.queues.evictions import Progress
 from pointsman.queues.jobs import BusyJob
 from pointsman.queues.levels import EVICTS, IN_LINE, PROTECTED, SHIELD
@@ -14,7 +15,8 @@ from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.policy import How, Policy, Preemption, Reservation
 from pointsman.queues.reasons import Reason
 from pointsman.queues.view import QueueView
-from tests.unit.queues.build import HOUR
+from pointsman.queues.wake import LEAST_GAP
+from tests.unit.queues.build import HOUR, NOW
 from tests.unit.queues.quota_build import (
     PATIENT,
     POLICY,
@@ -233,3 +235,10 @@ def test_while_it_is_not_sure_what_runs_nobody_is_raised_where_that_would_evict(
     off = quota_view(waits("a"), runs("r", 7), shares=(share(preempts=False),), settled=False)
     assert moves(off) == {"a": FRONT}
     assert decide(full(runs("v", 4), settled=False), POLICY).describe == ()
+
+
+def test_an_alarm_that_boosts_a_class_takes_no_reason_from_an_eviction_and_one_that_goes_on_is_looked_at_soon() -> None:
+    of = full(runs("v", 4), described=frozenset(("prod", "v")), effects=(Effect("drift", NOW - 9, "production", HOUR),))
+    decision = decide(of, POLICY)
+    assert [m.reason for m in decision.moves] == [Reason.PROTECTED, Reason.PREEMPTOR]
+    assert decision.next_wake == NOW + LEAST_GAP

@@ -12,7 +12,7 @@ from pointsman.queues.cases import cases_of, failing
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.fill import idle
 from pointsman.queues.jobs import WaitingJob
-from pointsman.queues.levels import evictable, wanted
+from pointsman.queues.levels import OF_EVICTIONS, evictable, wanted
 from pointsman.queues.moves import FRONT, Hold, blame, given_back, moves_of
 from pointsman.queues.plan import plan_for
 from pointsman.queues.policy import Policy
@@ -20,7 +20,7 @@ from pointsman.queues.ranking import Ranks, ranks_at
 from pointsman.queues.reasons import Idle, Move, Told
 from pointsman.queues.turns import blocker, several
 from pointsman.queues.view import QueueView
-from pointsman.queues.wake import next_wake
+from pointsman.queues.wake import LEAST_GAP, next_wake
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,10 @@ def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
     moves = want.moves
     if active := tuple(effect for effect in view.effects if effect.active(view.now)):
         calm = evictable(ranks_at(policy, (), view.now, ranks.cases), policy)
-        moves = blame(moves, wanted(view, policy, calm).moves, active)
+        blamed = blame(moves, wanted(view, policy, calm).moves, active)
+        moves = tuple(old if old.reason in OF_EVICTIONS else new for old, new in zip(moves, blamed, strict=True))
+    going = want.describe or any(eviction.open for eviction in (*view.evictions, *want.evictions))
+    wake = next_wake(view, policy, ranks)
     return Decision(
         queue=view.queue,
         at=view.now,
@@ -94,7 +97,7 @@ def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
         hold=want.holds[0] if want.holds else None,
         idle=want.idle,
         backfills=want.backfills,
-        next_wake=next_wake(view, policy, ranks),
+        next_wake=min(wake, view.now + LEAST_GAP) if going else wake,
         told=ranks.cases.told,
         holds=want.holds,
         evictions=want.evictions,

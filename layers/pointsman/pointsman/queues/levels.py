@@ -24,6 +24,7 @@ from pointsman.queues.victims import choose
 from pointsman.queues.view import QueueView
 
 SHIELD, EVICTS, PROTECTED, VICTIM = 5001, 5000, FRONT, 0
+OF_EVICTIONS = (Reason.PREEMPTOR, Reason.EVICTED, Reason.PROTECTED)
 IN_LINE = HIGHEST  # of the standby list where running jobs could be evicted: one level for all of it
 
 
@@ -177,6 +178,8 @@ class _Total:
             busy=[job for job in runs if not needs_of(job.kind).keys().isdisjoint(units)],
             capacity=capacity,
             used=capacity - room,
+            elsewhere=0,
+            withheld=0,
             shares=(),
         )
 
