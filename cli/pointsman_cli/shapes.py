@@ -35,6 +35,8 @@ def queue_shape(look: Look, *, still: Standstill | None, head: Iterable[Candidat
         "in_use": view.used,
         "working": working(look),
         "free": view.free,
+        "used_elsewhere": view.elsewhere,
+        "kept_back": view.withheld,
         "waiting": len(view.waiting),
         "classes": [_class(name, waits) for name, waits in waits_by_class(look).items()],
         "head": [

@@ -39,6 +39,8 @@ def queue(out: Console, look: Look, *, still: Standstill | None, head: Sequence[
     stopped(out, still)
     out.print(f"policy     version {stored.number}, applied {when(stored.applied_at)}{by}")
     use = f"{view.used} of {view.capacity} instances in use, {working(look)} working, {view.free} free"
+    use += f", {view.elsewhere} used by {', '.join(look.seen.description.siblings)}" if view.elsewhere else ""
+    use += f", {view.withheld} kept back for other shares" if view.withheld else ""
     out.print(f"capacity   {use}")
     out.print(f"waiting    {counted(len(view.waiting), 'job')}")
     out.print(f"held       {_held(look.decision.hold, view.now)}")

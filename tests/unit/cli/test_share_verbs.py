@@ -92,3 +92,15 @@ def test_plan_says_that_another_share_stops_the_queue(command: Command) -> None:
     shown = command.run("queue", "show", QUEUE).stdout
     assert "teamA: weight 1, 6 in use, 1 waiting" in shown
     assert "Share teamB is next by its weighted use" in asked(command, "explain", QUEUE, "small")["holds"]
+
+
+def test_show_says_what_of_the_pool_is_not_free_for_this_queue(command: Command) -> None:
+    batch = command.deployment.batch
+    batch.add_queue(QUEUE, 8, QueueKind.FAIR_SHARE, ("teamA",))
+    batch.add_queue("other", 8)
+    batch.add_job("theirs", "other", Status.RUNNING, size=3)
+    batch.change_queue(QUEUE, siblings=("other",), reservation=25)
+    in_shares(command, ("running", Status.RUNNING, 1, "teamA"))
+    shown = asked(command, "show", QUEUE)
+    assert [shown[k] for k in ("in_use", "used_elsewhere", "kept_back", "free")] == [1, 3, 2, 2]
+    assert "2 free, 3 used by other, 2 kept back for other shares" in command.run("queue", "show", QUEUE).stdout
