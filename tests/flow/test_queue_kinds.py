@@ -144,9 +144,11 @@ def test_the_person_who_asks_about_a_queue_without_a_policy_is_told_what_to_do(d
     [
         (
             "fifo",
-            f"fifo is a FIFO queue: {REMEDY} (its kind is for life: create a scheduling policy with a fairsharePolicy "
-            "and a second queue with it on the same service environment, let submitters name that queue and a "
-            "shareIdentifier, and delete fifo once it has run empty)",
+            (
+                f"fifo is a FIFO queue: {REMEDY} (its kind is for life: create a scheduling policy with a "
+                "fairsharePolicy and a second queue with it on the same service environment, let submitters name that "
+                "queue and a shareIdentifier, and delete fifo once it has run empty)"
+            ),
         ),
         ("containers", f"containers is a container queue: {REMEDY}"),
         ("foreign", "2 waiting jobs are in share 'research', which the policy does not rule (share: all)"),

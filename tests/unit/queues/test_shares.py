@@ -4,13 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pointsman.queues.decide import decide
 from pointsman.queues.explain import explain
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.reasons import Idle
 from pointsman.queues.view import QueueView, Share
-from tests.unit.queues.build import HOUR, UNLIMITED, busy, view, waiting
+from tests.unit.queues.build import HOUR, UNLIMITED, after_moves, busy, view, waiting
 
 POLICY = replace(UNLIMITED, share="team-*")
 A, B = Share("team-a"), Share("team-b")
@@ -107,3 +109,32 @@ def test_a_position_counts_within_the_share() -> None:
     told = explain(of, POLICY, decide(of, POLICY), "a")
     assert told is not None
     assert (told.position, told.waiting) == (1, 1)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("team-a", "team-b", "others")), st.integers(1, 6), st.integers(0, 20000)),
+        max_size=10,
+    ),
+    st.lists(st.sampled_from((0.25, 1.0, 4.0)), min_size=3, max_size=3),
+    st.integers(0, 8),
+)
+@settings(max_examples=200, deadline=None)
+def test_whatever_waits_in_whichever_share_nothing_is_lifted_that_does_not_fit_and_no_stranger_is_moved(
+    drawn: list[tuple[str, int, int]], weights: list[float], used: int
+) -> None:
+    jobs = [waiting(f"{n:02}", size=size, waited=float(w), share=name) for n, (name, size, w) in enumerate(drawn)]
+    shares = tuple(
+        Share(name, weight, used if name == "others" else 0)
+        for name, weight in zip(("others", "team-a", "team-b"), weights, strict=True)
+    )
+    ours = [job for job in jobs if job.share != "others"]
+    strangers = tuple(job for job in jobs if job.share == "others")
+    of = view(*ours, used=used, shares=shares, strangers=strangers)
+    decision = decide(of, POLICY)
+    sizes = {job.job_id: job.size for job in ours}
+    front = [move for move in decision.moves if move.after == 4999]
+    assert {move.job_id for move in decision.moves} <= sizes.keys()
+    assert all(sizes[move.job_id] <= of.free for move in front)
+    again = replace(of, waiting=after_moves(ours, decision.moves))
+    assert decide(again, POLICY).moves == (), "what was set stands"
