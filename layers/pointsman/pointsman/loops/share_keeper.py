@@ -115,8 +115,10 @@ class ShareKeeper:
 
     def _weights(self, queue: QueueDescription, policy: Policy, now: float, *, act: bool) -> Kept:
         """Keep the weights that the policy states; read, changed as a whole, and written only where they differ."""
-        ruled = {rule.share: rule.weight for rule in policy.on_alarm_shares if rule.weight and self._active(rule, now)}
-        wanted = dict(policy.weights) | ruled
+        wanted = dict(policy.weights)
+        for rule in policy.on_alarm_shares:
+            if rule.weight and self._active(rule, now):  # of stated weights only: no other could be given back
+                wanted |= {share: rule.weight for share in wanted if fnmatchcase(share, rule.share)}
         if _with(queue.weights, wanted) == queue.weights:
             return Kept()
         if queue.others:
