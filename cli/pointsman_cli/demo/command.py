@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from pointsman.errors import UserMistake
 from pointsman_cli.demo.day import Progress as Report
 from pointsman_cli.demo.day import baseline, play
+from pointsman_cli.demo.lending import lending
 from pointsman_cli.demo.multiple import Multiple
 from pointsman_cli.demo.report import say, summary
 from pointsman_cli.demo.rollout.command import rollout
@@ -45,7 +46,8 @@ def demo(
     """Play a day of a busy queue: under FIFO, and under Pointsman's own handlers on the embedded AWS.
 
     Exits with 1 when the wiring check finds an event that reached no target, or when a job was lost or ran
-    twice, or a pass or an invocation failed. `demo rollout NAME` plays a rollout instead.
+    twice, or a pass or an invocation failed. `demo rollout NAME` plays a rollout instead, and `demo lending` a week
+    of quota shares.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -72,6 +74,7 @@ def demo(
         raise SystemExit(1)
 
 
+demo.add_command(lending)
 demo.add_command(rollout)
 
 
