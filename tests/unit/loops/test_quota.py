@@ -1,5 +1,7 @@
 """A queue with quota shares: what is lifted, who is evicted, and that it can be told afterwards."""
 
+from dataclasses import replace
+
 import pytest
 
 from pointsman.errors import Transient
@@ -228,3 +230,18 @@ def test_a_priority_that_someone_else_set_is_noticed_in_the_snapshots_order_and_
         world.pass_()
     assert world.jobs.jobs["big2"].foreign
     assert world.priority("big2") == 9000
+
+
+def test_a_snapshot_of_heads_alone_makes_nothing_else_doubtful() -> None:
+    world = QuotaWorld()
+    real = world.batch.snapshot
+    world.batch.snapshot = lambda name: replace(real(name), front=real(name).front[:1], whole=False)  # type: ignore[method-assign]
+    world.rule()
+    world.run("sweep", size=8, priority=4999)
+    for n in range(4):
+        world.submit(f"small{n}", waited=60.0 - n)
+    world.clock.advance(5)
+    for _ in range(4):
+        world.pass_()
+    assert set(world.priorities().values()) == {4997}
+    assert sorted(world.batch.described) == sorted(world.batch.jobs), "each of them once"

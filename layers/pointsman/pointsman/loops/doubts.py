@@ -26,7 +26,7 @@ def contradictions(
         if row.at >= snapshot.at - 1:
             continue
         waits = row.stage is Stage.WAITING
-        expected = whole or priorities.get(row.job_id, 0) >= LOWEST
+        expected = whole or (snapshot.whole and priorities.get(row.job_id, 0) >= LOWEST)
         if waits is not (row.job_id in front) and (expected or not waits):
             doubts.add(row.job_id)
     return doubts
