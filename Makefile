@@ -58,6 +58,10 @@ setup: $(DEV_STAMP) ## the environment .venv, with the command at .venv/bin/poin
 
 # --------------------------------------------------------------------------------------------------- daily work
 
+.PHONY: calibrate
+calibrate: $(DEV_STAMP) ## how often the expected starts that `queue explain` tells come true, on 20 generated days
+	@$(BIN)/pointsman calibrate
+
 .PHONY: demo
 demo: $(DEV_STAMP) ## a day of a busy GPU queue on the emulator, under FIFO and under Pointsman
 	@$(BIN)/pointsman demo
@@ -109,7 +113,7 @@ COMPILE = $(UV) pip compile --quiet --universal --upgrade --generate-hashes --no
 
 .PHONY: pin
 pin: $(PIN_STAMP) ## the newest pins that pyproject.toml allows
-	@$(COMPILE) --python-version 3.11 --extra command --extra emulator --group dev --output-file requirements/dev.txt pyproject.toml
+	@$(COMPILE) --python-version 3.11 --extra command --extra emulator --extra report --group dev --output-file requirements/dev.txt pyproject.toml
 	@$(COMPILE) --python-version 3.13 --constraint requirements/dev.txt --output-file layers/dependencies/requirements.txt pyproject.toml
 	@$(COMPILE) --python-version 3.11 --group sam --output-file requirements/sam.txt
 	@$(COMPILE) --python-version 3.11 --group aws --output-file requirements/aws.txt

@@ -20,6 +20,7 @@ GROUPS = {
     "stop": ("pointsman_cli.stop:stop", "Let every queue only observe, and hold every rollout."),
     "start": ("pointsman_cli.stop:start", "End what `stop` began."),
     "simulate": ("pointsman_cli.simulate:simulate", "Try a policy on real history before living with it."),
+    "calibrate": ("pointsman_cli.calibrate:calibrate", "How often expected starts come true, on generated days."),
     "demo": ("pointsman_cli.demo.command:demo", "A day of a busy GPU queue on this machine, with no AWS account."),
 }
 

@@ -6,12 +6,14 @@ import click
 
 from pointsman.errors import UserMistake
 from pointsman.queues.explain import in_order
+from pointsman.queues.forecast import expected_start
+from pointsman.queues.policy import Mode
 from pointsman_cli import options, shapes, text
 from pointsman_cli.failures import FOUND
 from pointsman_cli.pins import demote, pin, unpin
 from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen
-from pointsman_cli.standing import Elsewhere, find
+from pointsman_cli.standing import Elsewhere, Waiting, find
 
 HEAD = 10  # jobs of the wanted order that are shown
 
@@ -61,11 +63,16 @@ def plan(ctx: click.Context, queue: str, as_json: bool) -> None:
 def explain(ctx: click.Context, queue: str, job: str, as_json: bool) -> None:
     """Where JOB (its id, or its exact name) stands in QUEUE, who is ahead of it, and what holds it."""
     with options.deployment(ctx) as found:
-        standing = find(found.inspector().look(queue), found.jobs, found.batch, job)
+        look = found.inspector().look(queue)
+        standing = find(look, found.jobs, found.batch, job)
+        acts = look.policy.mode is Mode.ACT and not found.control.stopped()
+    expected = None
+    if isinstance(standing, Waiting):
+        expected = expected_start(look.seen.view, look.policy, standing.job_id, acts=acts)
     if as_json:
-        print_json(shapes.standing_shape(queue, standing))
+        print_json(shapes.standing_shape(queue, standing, expected))
     else:
-        text.standing(screen(), standing)
+        text.standing(screen(), standing, expected)
     ctx.exit(FOUND if isinstance(standing, Elsewhere) and standing.state == "unknown" else 0)
 
 

@@ -6,6 +6,8 @@ from statistics import fmean
 from pointsman.loops.inspect import Look
 from pointsman.ports import RecordedMove, Standstill
 from pointsman.queues.effects import Effect
+from pointsman.queues.explain import Standing
+from pointsman.queues.forecast import Expected
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
 from pointsman.queues.pins import Pin
@@ -73,12 +75,12 @@ def plan_shape(look: Look, *, still: Standstill | None) -> Shape:
     }
 
 
-def standing_shape(queue: str, found: Waiting | Elsewhere) -> Shape:
+def standing_shape(queue: str, found: Waiting | Elsewhere, expected: Expected | None) -> Shape:
     """`queue explain`: the same keys whether the job waits, holds capacity, has ended or is unknown."""
     if isinstance(found, Elsewhere):
         nothing = dict.fromkeys(
             ("class", "size", "gpus", "priority", "submitted_priority", "position", "waiting", "waited_seconds",
-             "expected_seconds", "ahead", "pin")
+             "expected_seconds", "ahead", "pin", "expected_start")
         )  # fmt: skip
         told = {"state": found.state, "status": found.status, "holds": found.sentence, "score_parts": None}
         return {"queue": queue, "job_id": found.job_id, "name": found.name} | nothing | told
@@ -97,6 +99,7 @@ def standing_shape(queue: str, found: Waiting | Elsewhere) -> Shape:
         "holds": standing.holds,
         "score_parts": [{"part": part, "value": value} for part, value in standing.score_parts],
         "pin": pin_shape(standing.pin) if standing.pin else None,
+        "expected_start": _expected(standing, expected),
     }
 
 
@@ -152,6 +155,13 @@ def _top(look: Look, still: Standstill | None) -> Shape:
     at, mode = moment(look.seen.view.now), look.policy.mode.value
     stopped = {"stopped": still is not None, "stop": stop_shape(still)}
     return {"queue": look.policy.queue, "at": at, "mode": mode, **stopped}
+
+
+def _expected(standing: Standing, expected: Expected | None) -> Shape | None:
+    if expected is None:
+        return None
+    now = standing.job.submitted + standing.waited
+    return {"p50": moment(now + expected.p50), "p90": moment(now + expected.p90)}
 
 
 def _class(name: str, waits: list[float]) -> Shape:

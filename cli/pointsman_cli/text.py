@@ -8,6 +8,7 @@ from rich.console import Console
 from pointsman.loops.inspect import Look
 from pointsman.ports import RecordedMove, Standstill
 from pointsman.queues.explain import Standing
+from pointsman.queues.forecast import Expected
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
 from pointsman.queues.pins import Pin, PinKind
@@ -87,7 +88,7 @@ def plan(out: Console, look: Look, *, still: Standstill | None) -> None:
     out.print(f"next pass  {when(decision.next_wake)} at the latest")
 
 
-def standing(out: Console, found: Waiting | Elsewhere) -> None:
+def standing(out: Console, found: Waiting | Elsewhere, expected: Expected | None) -> None:
     """`queue explain`."""
     if isinstance(found, Elsewhere):
         told = f"{found.name} ({found.job_id}): " if found.job_id else ""
@@ -98,6 +99,7 @@ def standing(out: Console, found: Waiting | Elsewhere) -> None:
     out.print(f"{named(job)}, {job.job_id}", style="bold")
     out.print(f"position   {it.position} of {counted(it.waiting, 'waiting job')}")
     out.print(f"what holds it  {it.holds}")
+    out.print(f"expected   {_expected(job.submitted + it.waited, expected)}")
     if it.pin:
         out.print(f"pinned     {_pin(it.pin)}")
     out.print(f"waited     {hours(it.waited)}; expected to run {hours(it.expected)}")
@@ -131,6 +133,15 @@ def history(out: Console, queue: str, since: float, moves: Sequence[RecordedMove
 def _mode(look: Look, still: Standstill | None) -> str:
     mode = f"mode {look.policy.mode.value}"
     return f"{mode}, but everything is stopped: it only observes" if still else mode
+
+
+def _expected(now: float, expected: Expected | None) -> str:
+    if expected is None:
+        return "at no time that can be told"
+    if expected.p90 == 0:
+        return "to start at once"
+    late = "later than that can be told" if expected.p90 == float("inf") else f"by {when(now + expected.p90)} (p90)"
+    return f"to start about {when(now + expected.p50)} (p50), {late}"
 
 
 def _pin(pin: Pin) -> str:

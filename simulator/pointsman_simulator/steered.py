@@ -57,6 +57,15 @@ def pointsman_quota_youngest(replay: Replay, world: World, policy: Policy) -> Ru
     return _Youngest("pointsman_quota_youngest", replay, world, policy).play()
 
 
+Watch = Callable[[QueueView, Decision], None]
+"""Sees what every pass saw and wanted."""
+
+
+def watched(replay: Replay, world: World, policy: Policy, watch: Watch) -> dict[str, float]:
+    """Pointsman in a fair-share queue, with someone who looks on; when each job started, by its id."""
+    return _Watched(replay, world, policy, watch).starts()
+
+
 @dataclass(slots=True)
 class _Belief:
     """What Pointsman knows of the queue."""
@@ -224,6 +233,24 @@ class _Steered:
         return WaitingJob(
             job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0, share=self._share_of(spec)
         )
+
+
+class _Watched(_Steered):
+    """Shows every pass to someone."""
+
+    def __init__(self, replay: Replay, world: World, policy: Policy, watch: Watch) -> None:
+        self._watch = watch
+        super().__init__("watched", replay, world, policy)
+
+    def starts(self) -> dict[str, float]:
+        self.play()
+        return {job_id: done.started_at for job_id, (_, done) in self._jobs.items() if done.started_at is not None}
+
+    def _decide(self, now: float) -> Decision:
+        view = self._view(now)
+        decision = decide(view, self._policy)
+        self._watch(view, decision)
+        return decision
 
 
 class _Evicting(_Steered):

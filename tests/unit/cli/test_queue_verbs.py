@@ -234,3 +234,20 @@ def test_history_shows_names_as_they_are_and_says_when_there_may_be_more(ruled: 
 def test_an_empty_history_finds_nothing(ruled: Command) -> None:
     result = ruled.run("queue", "history", "search-training", "--since", "2h")
     assert (result.stdout, result.exit_code) == ("No move in search-training since 2027-01-15 06:00:00 UTC.\n", 1)
+
+
+def test_explain_says_when_the_job_is_expected_to_start(ruled: Command) -> None:
+    explained = asked(ruled, "queue", "explain", "search-training", "b-1")
+    expected = explained["expected_start"]
+    assert explained["state"] == "waiting"
+    assert "2027-01-15T08:00:00Z" < expected["p50"] < expected["p90"]
+    said = expected["p90"].replace("T", " ").replace("Z", " UTC")
+    text = ruled.run("queue", "explain", "search-training", "b-1").stdout
+    assert f"{said} (p90)" in text
+    assert asked(ruled, "queue", "explain", "search-training", "r-1")["expected_start"] is None
+
+
+def test_a_job_that_can_never_start_is_promised_no_time(ruled: Command) -> None:
+    ruled.deployment.batch.add_job("x-1", "search-training", name="huge", size=9)
+    assert asked(ruled, "queue", "explain", "search-training", "huge")["expected_start"] is None
+    assert "expected   at no time that can be told" in ruled.run("queue", "explain", "search-training", "huge").stdout
