@@ -6,14 +6,14 @@ from typing import Any
 
 from pointsman.inbound import messages, partial_failures
 from pointsman.loops.passes import Passes
-from pointsman.settings import Settings
+from pointsman.settings import NOTICES_TOPIC, Settings
 from pointsman.wiring import Wiring
 
 
 @cache
 def passes() -> Passes:
     """Made once for a container."""
-    return Wiring(Settings.from_environment(environ)).passes()
+    return Wiring(Settings.from_environment(environ, NOTICES_TOPIC)).passes()
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:

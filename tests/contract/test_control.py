@@ -11,6 +11,7 @@ from pointsman.aws.control_table import DynamoControl
 from pointsman.errors import Conflict, Transient
 from pointsman.ports import Control, RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
+from pointsman.queues.notices import QueueNotice
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.reasons import Move, Reason
 from tests.contract.interference import Interfered
@@ -198,6 +199,22 @@ def test_the_first_who_stops_everything_is_the_one_who_did_until_it_is_started(c
     assert control.go_on(T0 + 2, "ben", "mended") == first
     assert (control.stopped(), control.go_on(T0 + 3, "ben", "")) == (False, None)
     assert control.stand_still(Standstill(T0 + 4, "ben", "")) == Standstill(T0 + 4, "ben", "")
+
+
+def test_a_notice_is_stored_once_and_only_in_the_place_of_the_one_that_was_meant(control: Control) -> None:
+    begun = QueueNotice("at_risk/job-1", "It is late.", T0 + 0.5)
+    sent, over = replace(begun, sent=True), replace(begun, sent=True, over=True)
+    control.put_notice(QUEUE, begun, None)
+    with pytest.raises(Conflict):
+        control.put_notice(QUEUE, replace(begun, since=T0 + 9), None)
+    control.put_notice(QUEUE, sent, begun)
+    with pytest.raises(Conflict):
+        control.put_notice(QUEUE, over, begun)
+    control.put_notice(QUEUE, over, sent)
+    control.put_notice("other", begun, None)
+
+    assert control.notices(QUEUE) == (over,)
+    assert control.notices("unheard-of") == ()
 
 
 def test_recording_nothing_is_no_error(control: Control) -> None:

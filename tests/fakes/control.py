@@ -6,6 +6,7 @@ from dataclasses import replace
 from pointsman.errors import Conflict
 from pointsman.ports import RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
+from pointsman.queues.notices import QueueNotice
 from pointsman.queues.pins import Pin
 from tests.fakes.faults import Faulty, can_fail
 
@@ -24,6 +25,7 @@ class FakeControl(Faulty):
         self._writes: dict[str, Write] = {}
         self._moves: dict[tuple[str, int, str, str], RecordedMove] = {}
         self._standstill: Standstill | None = None
+        self._notices: dict[tuple[str, str], QueueNotice] = {}
 
     @can_fail
     def policy(self, queue: str) -> StoredPolicy | None:
@@ -85,6 +87,18 @@ class FakeControl(Faulty):
     def moves(self, queue: str, since: float, limit: int) -> tuple[RecordedMove, ...]:
         newest = sorted(self._moves.items(), reverse=True)
         return tuple(line for _, line in newest if line.queue == queue and line.at >= since)[: max(0, limit)]
+
+    @can_fail
+    def notices(self, queue: str) -> tuple[QueueNotice, ...]:
+        return tuple(notice for (ruled, _), notice in sorted(self._notices.items()) if ruled == queue)
+
+    @can_fail
+    def put_notice(self, queue: str, notice: QueueNotice, before: QueueNotice | None) -> None:
+        there = self._notices.get((queue, notice.key))
+        state = None if there is None else (there.since, there.sent, there.over)
+        if state != (None if before is None else (before.since, before.sent, before.over)):
+            raise Conflict(f"another notice {notice.key} is stored")
+        self._notices[queue, notice.key] = notice
 
     @can_fail
     def stopped(self) -> bool:

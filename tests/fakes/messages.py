@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from pointsman.queues.notices import QueueNotice
 from tests.fakes.faults import Faulty, can_fail
 
 
@@ -21,6 +22,23 @@ class FakeWakes(Faulty):
     def queues(self) -> list[str]:
         """The queues woken, once for each wake."""
         return [queue for queue, _ in self.sent]
+
+
+class FakeQueueNotices(Faulty):
+    """What people were told of queues, as (id, sentence), in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, str]] = []
+
+    @can_fail
+    def tell(self, queue: str, notice: QueueNotice) -> None:
+        self.told.append((notice.id(queue), notice.sentence))
+
+    @property
+    def kinds(self) -> list[str]:
+        """What was told, by the keys' first two parts."""
+        return ["/".join(told.split("/")[1:3]) for told, _ in self.told]
 
 
 class Buried(NamedTuple):

@@ -51,6 +51,7 @@ def a_busy_hour(aws: Emulator) -> DynamoControl:
         submit(aws, f"sweep-{number}", 1 + number % 4, 900)
         aws.run_for(2)
     submit(aws, "prod-ranker", 2, 600)
+    submit(aws, "sweep-too-big", 9, 600)  # people are told of it
     aws.run_for(900)
     aws.put_metric("Search/Models", "PredictionDrift", 0.9, Model="ranker")
     aws.client("sqs").send_message(QueueUrl=stack.outputs["JobEventsUrl"], MessageBody="not an event")

@@ -23,6 +23,10 @@ class PowertoolsLog:
         """Write by this logger, or by one of the service that the environment names."""
         self._logger = logger or Logger()
 
+    def untold(self, queue: str, why: str) -> None:
+        """A notice could not be sent; it will be."""
+        self._logger.warning("a notice is not sent yet", extra={"queue": queue, "why": why})
+
     def passed(self, report: PassReport) -> None:
         """A pass came to its end: the decision with its reasons, then the queue's figures."""
         decision, view = report.decision, report.view

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from pointsman.errors import Poison
-from pointsman.queues.jobs import Sighting, Status, crashes_in
+from pointsman.queues.jobs import REASON_CHARACTERS, Sighting, Status, crashes_in
 
 STATE_CHANGES = ("Batch Service Job State Change", "Batch Job State Change")
 BLOCKED = ("Batch Service Job Queue Blocked", "Batch Job Queue Blocked")
@@ -94,6 +94,7 @@ class _Job(_Tolerant):
     created: Annotated[Epoch, Field(alias="createdAt")]
     started: Annotated[Epoch | None, Field(alias="startedAt")] = None
     stopped: Annotated[Epoch | None, Field(alias="stoppedAt")] = None
+    reason: Annotated[str | None, Field(alias="statusReason")] = None
     attempts: list[dict[str, Any]] = []
     preemptions: Annotated[_Preemptions | None, Field(alias="preemptionSummary")] = None
 
@@ -161,6 +162,7 @@ def job_event(body: str) -> Sighting | JobPreempted:
         preemptions=job.preemptions.preempted if job.preemptions else 0,
         started=job.started or None,
         stopped=job.stopped or None,
+        reason=job.reason[:REASON_CHARACTERS] if job.reason else None,
     )
 
 

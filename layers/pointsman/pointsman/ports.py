@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from pointsman.notice_ports import NoticeTable
 from pointsman.queues.decide import Decision
 from pointsman.queues.effects import AlarmTransition, Effect
 from pointsman.queues.estimates import History
@@ -226,7 +227,7 @@ class Standstill:
     reason: str = ""
 
 
-class Control(Protocol):
+class Control(NoticeTable, Protocol):
     """The truth that must not be lost: policies, effects, what we wrote, the stop switch, the history of moves."""
 
     def policy(self, queue: str) -> StoredPolicy | None:

@@ -21,6 +21,7 @@ from pointsman.aws.share_records import DynamoShareRecords
 from pointsman.aws.share_settings import AwsShareSettings
 from pointsman.decision_log import PowertoolsLog
 from pointsman.loops.inspect import Inspector
+from pointsman.loops.notices import QueueTeller
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
@@ -96,6 +97,10 @@ class Wiring:
             S3Checkpoints(lambda: self._clients.s3),
         )
 
+    @cached_property
+    def _teller(self) -> QueueTeller:
+        return QueueTeller(self.control, self._notices, PowertoolsLog())
+
     def observer(self, *, keep: bool = True) -> Observer:
         """What looks at a queue; with `keep` unset it stores nothing."""
         alarms = CloudWatchAlarms(self._clients.cloudwatch)
@@ -115,6 +120,7 @@ class Wiring:
             control=self.control,
             wakes=self._wakes,
             log=PowertoolsLog(),
+            teller=self._teller,
             new_owner=lambda: uuid4().hex,
         )
         return Passes(loop, self.dead_letters)
@@ -140,7 +146,7 @@ class Wiring:
 
         teller = Teller(self.rollouts, self._notices, PowertoolsRolloutLog())
         rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self.rollout_waker, teller)
-        return Due(rollouts, DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog()))
+        return Due(rollouts, DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog(), self._teller))
 
     # ------------------------------------------------------------------------------------------------------ rollouts
 

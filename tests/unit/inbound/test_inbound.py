@@ -151,12 +151,14 @@ def test_a_state_change_says_what_the_job_is_and_what_became_of_it() -> None:
         attempts=1,
         started=NOON - 200,
         stopped=NOON - 100,
+        reason="Received status from SageMaker: Completed",
     )
 
 
-def test_a_blocked_queue_names_the_job_that_blocks_it() -> None:
+def test_a_blocked_queue_names_the_job_that_blocks_it_and_why() -> None:
+    reason = "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE - too much"
     assert job_event(json.dumps(BLOCKED)) == Sighting(
-        "a1b2c3d4", Status.RUNNABLE, NOON, "search-training", "prod-ranker", NOON - 400
+        "a1b2c3d4", Status.RUNNABLE, NOON, "search-training", "prod-ranker", NOON - 400, reason=reason
     )
 
 

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from pointsman.inbound import Message
+from pointsman.loops.notices import QueueTeller
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
@@ -22,7 +23,7 @@ from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
 from tests.fakes.job_table import FakeJobTable
-from tests.fakes.messages import FakeDeadLetters, FakeWakes
+from tests.fakes.messages import FakeDeadLetters, FakeQueueNotices, FakeWakes
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.fakes.share_records import FakeCheckpoints, FakeShareRecords
 
@@ -52,6 +53,7 @@ class Log:
     poison: list[tuple[str, str]] = field(default_factory=list)
     recordings: list[tuple[int, int, int]] = field(default_factory=list)
     wakes: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
+    untold_: list[tuple[str, str]] = field(default_factory=list)
 
     def passed(self, report: PassReport) -> None:
         self.reports.append(report)
@@ -67,6 +69,9 @@ class Log:
 
     def recorded(self, *, messages: int, jobs: int, again: int) -> None:
         self.recordings.append((messages, jobs, again))
+
+    def untold(self, queue: str, why: str) -> None:
+        self.untold_.append((queue, why))
 
     def woken(self, queues: tuple[str, ...], *, because: str, rollouts: tuple[str, ...] = ()) -> None:
         self.wakes.append((queues + rollouts, because))
@@ -90,6 +95,7 @@ class World:
         self.shares = FakeShareRecords()
         self.checkpoints = FakeCheckpoints()
         self.wakes = FakeWakes()
+        self.notices = FakeQueueNotices()
         self.dead_letters = FakeDeadLetters()
         self.log = Log()
         self.wrap = wrap
@@ -118,6 +124,7 @@ class World:
             wrap(self.control, "control"),
             wrap(self.wakes, "wakes"),
             self.log,
+            self.teller(),
             lambda: f"pass-{next(self._owners)}",
         )
 
@@ -133,7 +140,10 @@ class World:
         return AlarmRelay(self.clock, self.control, self.wakes, rollouts, self.dead_letters, self.log)
 
     def due(self) -> DueQueues:
-        return DueQueues(self.clock, self.control, self.jobs, self.wakes, self.log)
+        return DueQueues(self.clock, self.control, self.jobs, self.wakes, self.log, self.teller())
+
+    def teller(self) -> QueueTeller:
+        return QueueTeller(self.wrap(self.control, "control"), self.wrap(self.notices, "notices"), self.log)
 
     # What people do
 
@@ -229,7 +239,7 @@ class World:
 def event_of(job: Sighting, at: float) -> str:
     """A state change of this job as Batch sends it."""
     arn = "arn:aws:batch:eu-west-1:123456789012"
-    detail = {
+    detail: dict[str, Any] = {
         "jobArn": f"{arn}:service-job/{job.job_id}",
         "jobId": job.job_id,
         "jobName": job.name,
@@ -239,6 +249,8 @@ def event_of(job: Sighting, at: float) -> str:
         "attempts": [{}] * job.attempts,
         "serviceJobType": "SAGEMAKER_TRAINING",
     }
+    if job.reason:
+        detail["statusReason"] = job.reason
     if job.started is not None:
         detail["startedAt"] = round(job.started * 1000)
     if job.stopped is not None:

@@ -8,6 +8,7 @@ from pointsman.aws.table import Item, Table, Values, attributes, number, real, t
 from pointsman.errors import Conflict
 from pointsman.ports import RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
+from pointsman.queues.notices import QueueNotice
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.reasons import Move, Reason
 
@@ -17,7 +18,7 @@ KEPT_DAYS = 90  # moves, writes, and effects that are over
 
 
 class DynamoControl:
-    """`POLICY#queue`, `QUEUES`, `EFFECT#queue`, `PIN#queue`, `WRITE#job`, `MOVE#queue` and `STOP` in one table."""
+    """`POLICY#queue`, `QUEUES`, `EFFECT#`, `PIN#`, `WRITE#job`, `MOVE#queue`, `NOTICE#queue`, `STOP` in one table."""
 
     def __init__(self, dynamodb: Any, table: str) -> None:
         """Use this table."""
@@ -136,6 +137,26 @@ class DynamoControl:
                 break
         return tuple(found)
 
+    def notices(self, queue: str) -> tuple[QueueNotice, ...]:
+        """Every notice of the queue, by key."""
+        return tuple(map(_notice, self._table.query("pk = :pk", {":pk": text(f"NOTICE#{queue}")}, ConsistentRead=True)))
+
+    def put_notice(self, queue: str, notice: QueueNotice, before: QueueNotice | None) -> None:
+        """Store a notice in the place of `before` (None: there is none of its key). Raises `Conflict` otherwise."""
+        values: Values = {
+            "sentence": notice.sentence,
+            "since": notice.since,
+            "sent": int(notice.sent),
+            "ended": int(notice.over),
+            "expires_at": int(notice.since) + DAY * KEPT_DAYS if notice.over or notice.happened else None,
+        }
+        item = _item(f"NOTICE#{queue}", notice.key, values)
+        if before is None:
+            self._table.put(item, "attribute_not_exists(pk)")
+            return
+        was = {":since": number(before.since), ":sent": number(int(before.sent)), ":over": number(int(before.over))}
+        self._table.put(item, "since = :since AND sent = :sent AND ended = :over", was)
+
     def stopped(self) -> bool:
         """Whether `pointsman stop` is in force: then every queue only observes."""
         return self.standstill() is not None
@@ -208,6 +229,11 @@ def _effect(item: Item) -> Effect:
 def _pin(item: Item) -> Pin:
     kind = PinKind(item["kind"]["S"])
     return Pin(item["sk"]["S"], float(item["until"]["N"]), kind, item["by"]["S"], float(item["at"]["N"]))
+
+
+def _notice(item: Item) -> QueueNotice:
+    sent, over = (item[name]["N"] == "1" for name in ("sent", "ended"))
+    return QueueNotice(item["sk"]["S"], item["sentence"]["S"], float(item["since"]["N"]), sent, over)
 
 
 def _intended(write: Write) -> Item:

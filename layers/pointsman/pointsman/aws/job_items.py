@@ -30,8 +30,9 @@ _SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
 _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
 # preemptions, flags, since when its priority is someone else's (after its creation), crashes, and of a job in a quota
-# share its instance types, checkpoints, and preemptions that it outlives. A later release only adds to its end.
-_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None]
+# share its instance types, checkpoints, and preemptions that it outlives; what Batch says of its status. A later
+# release only adds to its end.
+_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None, ""]
 _FIELDS = len(_DEFAULTS)
 
 
@@ -64,6 +65,7 @@ def encode(record: JobRecord) -> Item:
         detail.types if detail and detail.types else None,
         detail.checkpoints if detail else None,
         detail.outlives if detail else None,
+        record.reason,
     ]
     while state and state[-1] == _DEFAULTS[len(state) - 1]:
         state.pop()
@@ -87,7 +89,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
     state += _DEFAULTS[len(state) :]
     (name, number_, after, share, size, gpus, priority, tags,
      submitted, attempts, started, stopped, preemptions, flags, since, crashes,
-     types, checkpoints, outlives) = state[:_FIELDS]  # fmt: skip
+     types, checkpoints, outlives, reason) = state[:_FIELDS]  # fmt: skip
     created = int((item.get("s") or item["sort"])["S"][2:])
     at = created + after
     return JobRecord(
@@ -109,6 +111,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
         version=int(item["v"]["N"]),
         foreign_since=0.0 if since is None else (created + since) / 1000,
         crashes=crashes,
+        reason=reason,
     )
 
 

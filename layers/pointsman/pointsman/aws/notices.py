@@ -3,6 +3,7 @@
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.queues.notices import QueueNotice
 from pointsman.rollouts.reasons import Notice
 
 SUBJECT_CHARACTERS = 99
@@ -17,13 +18,20 @@ class SnsNotices:
         self._topic = topic_arn
 
     def send(self, notice: Notice) -> None:
-        """Tell people."""
+        """Tell people of a rollout."""
         rollout = notice.key.partition("/")[0]
-        subject = f"Pointsman: rollout {rollout}".encode("ascii", "replace").decode()
+        self._publish(f"Pointsman: rollout {rollout}", notice.key, notice.sentence)
+
+    def tell(self, queue: str, notice: QueueNotice) -> None:
+        """Tell people of a queue."""
+        what = notice.key.partition("/")[0].replace("_", " ")
+        self._publish(f"Pointsman: queue {queue}: {what}", notice.id(queue), notice.sentence)
+
+    def _publish(self, subject: str, key: str, sentence: str) -> None:
         with Translated():
             self._sns.publish(
                 TopicArn=self._topic,
-                Subject=subject[:SUBJECT_CHARACTERS],
-                Message=notice.sentence,
-                MessageAttributes={"notice": {"DataType": "String", "StringValue": notice.key}},
+                Subject=subject.encode("ascii", "replace").decode()[:SUBJECT_CHARACTERS],
+                Message=sentence,
+                MessageAttributes={"notice": {"DataType": "String", "StringValue": key}},
             )

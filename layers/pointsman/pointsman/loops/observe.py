@@ -13,6 +13,7 @@ from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
+from pointsman.loops.notices import store_failures
 from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
 from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
@@ -29,6 +30,7 @@ from pointsman.ports import (
 )
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Stage, Status, merge
+from pointsman.queues.notices import failures
 from pointsman.queues.policy import Policy
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueKind, QueueView
@@ -307,6 +309,7 @@ class Observer:
             del known[row.job_id]
         if not ready or not self.keep:
             return history.learn(lessons)
+        store_failures(self.control, queue, failures((row for row in ready if not row.folded), policy), now)
         history = history.learn(lessons)
         if lessons:
             self.jobs.save_history(queue, history)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.loops.decision import look_and_decide
+from pointsman.loops.notices import QueueTeller, store
 from pointsman.loops.observe import Observation, Observer
 from pointsman.loops.share_keeper import Kept, ShareKeeper
 from pointsman.policy_documents import stored_policy
@@ -28,6 +29,7 @@ from pointsman.ports import (
     Write,
 )
 from pointsman.queues.decide import Decision
+from pointsman.queues.notices import standing, unplanned
 from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.reasons import Move
 from pointsman.queues.wake import LEAST_GAP, POLL
@@ -56,6 +58,7 @@ class QueueLoop:
     control: Control
     wakes: Wakes
     log: PassLog
+    teller: QueueTeller
     new_owner: Callable[[], str]
 
     def run(self, queue: str) -> None:
@@ -113,6 +116,7 @@ class QueueLoop:
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes = self._act(seen, decision) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
         self._record(stored, seen, decision, outcomes)
+        self._tell(seen, decision)
         kept = self._keep_shares(seen, decision, outcomes, policy, act=mode is Mode.ACT)
         problems = (*seen.problems, *kept.problems)
         self.log.passed(
@@ -140,6 +144,14 @@ class QueueLoop:
             problem="; ".join(problems)[:500],
             described_at=0.0 if kept.changed else seen.record.described_at,
         )
+
+    def _tell(self, seen: Observation, decision: Decision) -> None:
+        """What begins is stored before it is told, and what has ended, so that it can begin again."""
+        queue, rows, now = decision.queue, seen.records, self.clock.now()
+        unsure = seen.view.unsure | {job_id for job_id, row in rows.items() if row.doubtful}
+        stands = standing(decision.told, rows.values(), queue)
+        store(self.control, queue, stands, unplanned(seen.preempted, rows), now, unsure)
+        self.teller.tell(queue, now)
 
     def _keep_shares(
         self, seen: Observation, decision: Decision, outcomes: Sequence[Outcome], policy: Policy, *, act: bool

@@ -9,6 +9,7 @@ from typing import Any
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Poison
 from pointsman.inbound import EndpointChanged, watched_event
+from pointsman.loops.notices import OVERDUE, QueueTeller
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay
 from pointsman.policy_documents import stored_policy
 from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
@@ -68,11 +69,16 @@ class DueQueues:
     jobs: JobTable
     wakes: Wakes
     log: WakerLog
+    teller: QueueTeller
 
     def wake(self) -> tuple[str, ...]:
-        """The queues that were woken; a queue with a policy and no wake record gets one."""
+        """The queues that were woken; a queue with a policy and no wake record gets one.
+
+        Notices that a pass has stored, and not sent, are sent.
+        """
         now, woken = self.clock.now(), []
-        for queue in self.control.queues():
+        queues = self.control.queues()
+        for queue in queues:
             record = self.jobs.queue(queue)
             if record.version == 0:
                 try:
@@ -83,6 +89,8 @@ class DueQueues:
                 self.wakes.wake(queue, now)
                 woken.append(queue)
         self.log.woken(tuple(woken), because="due")
+        for queue in queues:
+            self.teller.tell(queue, now - OVERDUE)
         return tuple(woken)
 
 

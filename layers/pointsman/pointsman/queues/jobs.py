@@ -43,6 +43,7 @@ class Stage(StrEnum):
 NO_QUEUE = "?"  # of a job of which only its id is known: no queue can have this name
 
 _ADVANCE = {status: place for place, status in enumerate(Status)}
+REASON_CHARACTERS = 300  # of what Batch says of a status
 SOON = 300.0  # seconds: an attempt that fails sooner did no work
 
 
@@ -84,6 +85,7 @@ class Sighting:
 
     `at` is when that state was true. EventBridge gives it in whole seconds; `detail` is there for a Describe only,
     and then the sighting is the truth as of `at`. `crashes` of its last attempts failed soon, one after the other.
+    `reason` is what Batch says of the status (None: this sighting does not tell).
     """
 
     job_id: str
@@ -98,6 +100,7 @@ class Sighting:
     stopped: float | None = None
     detail: Detail | None = None
     crashes: int = 0
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class JobRecord:
     `version` counts the writes of the stored record (0: never stored). A `doubtful` job is described before a
     decision uses it. A `folded` job has ended and its run time has been learned. `foreign`: someone else set the
     priority that the last Describe showed, which was first seen at `foreign_since` (0: not known). `crashes` of its
-    last attempts failed soon, one after the other.
+    last attempts failed soon, one after the other. `reason` is what Batch says of a job that waits or has failed.
     """
 
     job_id: str
@@ -128,6 +131,7 @@ class JobRecord:
     version: int = 0
     foreign_since: float = 0.0
     crashes: int = 0
+    reason: str = ""
 
     @property
     def stage(self) -> Stage:
@@ -153,7 +157,7 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         priority = seen.detail.priority if seen.detail else None
         return JobRecord(
             seen.job_id, seen.queue, seen.name, seen.status, seen.at, seen.created, seen.attempts, seen.preemptions,
-            seen.started, seen.stopped, seen.detail, priority, crashes=seen.crashes,
+            seen.started, seen.stopped, seen.detail, priority, crashes=seen.crashes, reason=_reason(None, seen),
         )  # fmt: skip
     if seen.detail is not None:
         return _described(record, seen) if seen.at >= record.at else None
@@ -177,7 +181,16 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         started=seen.started if seen.status.stage is not Stage.WAITING else None,
         stopped=seen.stopped,
         crashes=seen.crashes if seen.attempts >= max(record.attempts, 1) else record.crashes,
+        reason=_reason(record, seen),
     )
+
+
+def _reason(record: JobRecord | None, seen: Sighting) -> str:
+    """What Batch says of a job that waits or has failed; it holds until the job is elsewhere, or more is said."""
+    if seen.status.stage is Stage.BUSY or seen.status is Status.SUCCEEDED:
+        return ""
+    same = record is not None and record.status.stage is seen.status.stage
+    return record.reason if seen.reason is None and record is not None and same else seen.reason or ""
 
 
 def _placed(record: JobRecord, seen: Sighting) -> JobRecord:
@@ -200,6 +213,7 @@ def _described(record: JobRecord, seen: Sighting) -> JobRecord:
         stopped=seen.stopped,
         detail=seen.detail,
         crashes=seen.crashes,
+        reason=_reason(None, seen),
         submitted_priority=first if first is not None or seen.detail is None else seen.detail.priority,
         doubtful=False,
     )
