@@ -80,7 +80,7 @@ def standing_shape(queue: str, found: Waiting | Elsewhere, expected: Expected | 
     if isinstance(found, Elsewhere):
         nothing = dict.fromkeys(
             ("class", "size", "gpus", "priority", "submitted_priority", "position", "waiting", "waited_seconds",
-             "expected_seconds", "ahead", "pin", "expected_start")
+             "expected_seconds", "ahead", "pin", "expected_start", "head_holds", "batch_says")
         )  # fmt: skip
         told = {"state": found.state, "status": found.status, "holds": found.sentence, "score_parts": None}
         return {"queue": queue, "job_id": found.job_id, "name": found.name} | nothing | told
@@ -93,7 +93,9 @@ def standing_shape(queue: str, found: Waiting | Elsewhere, expected: Expected | 
         "waiting": standing.waiting,
         "waited_seconds": _round(standing.waited),
         "expected_seconds": _round(standing.expected),
-        "ahead": [_job(job) for job in standing.ahead],
+        "ahead": [_job(one.job) | {"why": one.why} for one in standing.ahead],
+        "head_holds": standing.head_holds or None,
+        "batch_says": found.batch_says or None,
         "state": "waiting",
         "status": found.status,
         "holds": standing.holds,

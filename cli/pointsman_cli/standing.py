@@ -20,6 +20,7 @@ class Waiting:
 
     status: str
     standing: Standing
+    batch_says: str = ""
 
     @property
     def job_id(self) -> str:
@@ -45,7 +46,9 @@ def find(look: Look, jobs: JobTable, batch: BatchQueues, wanted: str) -> Waiting
         seen = _seen(batch, look.policy.queue, wanted)
         return _elsewhere(look, seen) if seen else _unknown(look, wanted)
     standing = explain(look.seen.view, look.policy, look.decision, row.job_id)
-    return Waiting(row.status.value, standing) if standing else _elsewhere(look, row)
+    if standing is None:
+        return _elsewhere(look, row)
+    return Waiting(row.status.value, standing, row.reason)
 
 
 def _active(look: Look, wanted: str) -> JobRecord | None:

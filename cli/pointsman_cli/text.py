@@ -99,6 +99,8 @@ def standing(out: Console, found: Waiting | Elsewhere, expected: Expected | None
     out.print(f"{named(job)}, {job.job_id}", style="bold")
     out.print(f"position   {it.position} of {counted(it.waiting, 'waiting job')}")
     out.print(f"what holds it  {it.holds}")
+    if found.batch_says:
+        out.print(f"Batch says {found.batch_says}")
     out.print(f"expected   {_expected(job.submitted + it.waited, expected)}")
     if it.pin:
         out.print(f"pinned     {_pin(it.pin)}")
@@ -110,7 +112,9 @@ def standing(out: Console, found: Waiting | Elsewhere, expected: Expected | None
         more = it.position - 1 - len(it.ahead)
         out.print()
         out.print(f"ahead of it{f', and {more} more' if more > 0 else ''}:")
-        out.print(_jobs(it.ahead, job.submitted + it.waited))
+        ahead = [one.job for one in it.ahead]
+        out.print(_jobs(ahead, job.submitted + it.waited, [one.why for one in it.ahead], ("job", "why it is ahead")))
+        out.print(f"what holds the first  {it.head_holds}")
 
 
 def history(out: Console, queue: str, since: float, moves: Sequence[RecordedMove], *, full: bool) -> None:
@@ -161,18 +165,15 @@ def _problems(out: Console, *problems: Sequence[str]) -> None:
         out.print(f"problem    {problem}", style="yellow")
 
 
-def _jobs(jobs: Sequence[WaitingJob], now: float, expected: Sequence[str] = ()) -> object:
+def _jobs(
+    jobs: Sequence[WaitingJob],
+    now: float,
+    last: Sequence[str],
+    titles: tuple[str, str] = ("next to start", "expected run"),
+) -> object:
     rows = [
-        (n + 1, j.name, j.kind.job_class, j.size, hours(now - j.submitted), j.priority, *expected[n : n + 1])
-        for n, j in enumerate(jobs)
+        (n + 1, j.name, j.kind.job_class, j.size, hours(now - j.submitted), j.priority, said)
+        for n, (j, said) in enumerate(zip(jobs, last, strict=True))
     ]
-    columns = (
-        "",
-        "next to start" if expected else "job",
-        "class",
-        "instances",
-        "waited",
-        "priority",
-        *(["expected run"] if expected else []),
-    )
+    columns = ("", titles[0], "class", "instances", "waited", "priority", titles[1])
     return table(columns, rows, right=("", "instances", "waited", "priority", "expected run"))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from pointsman.ports import RecordedMove
 from pointsman.queues.jobs import Status
 from pointsman.queues.reasons import Move, Reason
+from pointsman.queues.view import QueueKind
 from tests.unit.cli.harness import Command
 
 NOW = 1_800_000_000.0
@@ -251,3 +253,33 @@ def test_a_job_that_can_never_start_is_promised_no_time(ruled: Command) -> None:
     ruled.deployment.batch.add_job("x-1", "search-training", name="huge", size=9)
     assert asked(ruled, "queue", "explain", "search-training", "huge")["expected_start"] is None
     assert "expected   at no time that can be told" in ruled.run("queue", "explain", "search-training", "huge").stdout
+
+
+def test_explain_says_who_is_ahead_and_why_and_what_holds_the_first(ruled: Command) -> None:
+    explained = asked(ruled, "queue", "explain", "search-training", "s-2")
+    why = {job["name"]: job["why"] for job in explained["ahead"]}
+    assert why["prod-ranker"] == "has 24.0 h more head start"
+    assert why["sweep-0"] == "came 2 s before"
+    assert explained["head_holds"].startswith("prod-ranker (production, 1 instance)")
+    text = ruled.run("queue", "explain", "search-training", "s-2").stdout
+    assert "why it is ahead" in text
+    assert "what holds the first  prod-ranker" in text
+
+
+def test_a_job_of_a_plain_queue_is_explained_by_batchs_own_order(ruled: Command, policy_file: Path) -> None:
+    ruled.deployment.batch.add_queue("plain", capacity=4, kind=QueueKind.FIFO)
+    policy_file.write_text(policy_file.read_text().replace("search-training", "plain"))
+    assert ruled.run("policy", "apply", str(policy_file), "--measure-only").exit_code == 0
+    for n, size in enumerate((6, 1)):
+        ruled.deployment.batch.add_job(f"f-{n}", "plain", name=f"job-{n}", size=size, created=NOW - 600 + n, share=None)
+    explained = asked(ruled, "queue", "explain", "plain", "job-1")
+    assert (explained["position"], [job["why"] for job in explained["ahead"]]) == (2, ["came 1 s before"])
+    assert "nothing passes the first. That is job-0" in explained["holds"]
+
+
+def test_what_batch_says_of_a_stuck_job_is_shown(ruled: Command) -> None:
+    batch = ruled.deployment.batch
+    reason = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - no ml.p5"
+    batch.jobs["b-1"] = replace(batch.jobs["b-1"], reason=reason)
+    assert asked(ruled, "queue", "explain", "search-training", "b-1")["batch_says"] == reason
+    assert f"Batch says {reason}" in ruled.run("queue", "explain", "search-training", "b-1").stdout

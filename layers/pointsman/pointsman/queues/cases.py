@@ -122,7 +122,8 @@ class _Finding:
     """The cases of single jobs, as they are found."""
 
     def __init__(self, view: QueueView) -> None:
-        self._now, self._history, self._capacity = view.now, view.history, view.capacity
+        self._now, self._history = view.now, view.history
+        self._capacity = view.capacity if view.capacity or view.movable else float("inf")  # of containers: not known
         self._rooms = Rooms(view.quota_shares, view.pool, ()) if view.quota_shares else None
         self._never: dict[tuple[str, Kind], bool] = {}
         self._pins = {pin.job_id: pin for pin in view.pins if pin.active(view.now)}
@@ -135,7 +136,7 @@ class _Finding:
 
     def special(self, view: QueueView) -> Iterator[WaitingJob]:
         """The jobs that may be a case; a queue has many that are not, so that this is cheap."""
-        capacity, pins, crashes, shares = view.capacity, self._pins, view.history.crashes, self._rooms is not None
+        capacity, pins, crashes, shares = self._capacity, self._pins, view.history.crashes, self._rooms is not None
         for job in view.waiting:
             kind = job.kind
             if (

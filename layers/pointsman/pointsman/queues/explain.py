@@ -1,9 +1,10 @@
 """Why a waiting job waits, and what would be ahead of it: the same facts and the same order as the decision's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import log2
 
+from pointsman.queues.ahead import Ahead, ahead_of, order_of, wanted_order
 from pointsman.queues.cases import Tier
 from pointsman.queues.decide import Decision
 from pointsman.queues.jobs import WaitingJob
@@ -11,7 +12,7 @@ from pointsman.queues.moves import FRONT
 from pointsman.queues.pins import Pin
 from pointsman.queues.policy import Policy
 from pointsman.queues.quota import Rooms, needs_of
-from pointsman.queues.ranking import Candidate, Lines, Ranks, ranks_of
+from pointsman.queues.ranking import Candidate, Ranks, ranks_of
 from pointsman.queues.reasons import hours, named
 from pointsman.queues.standby import stands_by
 from pointsman.queues.view import QueueView
@@ -24,6 +25,7 @@ class Standing:
     """Where a waiting job stands in its share: `position` 1 is the next to start of the `waiting` jobs there.
 
     `score_parts` say how its score came about; `pin` is what a person said of it.
+    `head_holds` is what holds the first of those `ahead` (empty: nobody is).
     """
 
     job: WaitingJob
@@ -31,24 +33,16 @@ class Standing:
     waiting: int
     waited: float
     expected: float
-    ahead: tuple[WaitingJob, ...]
+    ahead: tuple[Ahead, ...]
     holds: str
     score_parts: tuple[tuple[str, str], ...]
+    head_holds: str = ""
     pin: Pin | None = None
 
 
 def in_order(view: QueueView, policy: Policy) -> list[Candidate]:
     """Every job that the policy may move, in the order in which it wants them to start."""
-    return _ordered(view, ranks_of(view, policy))
-
-
-def _ordered(view: QueueView, ranks: Ranks) -> list[Candidate]:
-    lines = Lines((job for job in view.waiting if not job.foreign), ranks, view.history, view.now)
-    order: list[Candidate] = []
-    for candidate in lines:
-        order.append(candidate)
-        lines.take()
-    return order
+    return wanted_order(view, ranks_of(view, policy))
 
 
 def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) -> Standing | None:
@@ -57,7 +51,7 @@ def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) ->
     if job is None:
         return None
     ranks = ranks_of(view, policy)
-    order = [candidate for candidate in _ordered(view, ranks) if candidate.job.share == job.share]
+    order = order_of(view, ranks, job)
     place = next((n for n, c in enumerate(order) if c.job.job_id == job_id), len(order))
     expected = view.history.predict(job.kind)
     return Standing(
@@ -66,19 +60,20 @@ def explain(view: QueueView, policy: Policy, decision: Decision, job_id: str) ->
         waiting=sum(1 for other in view.waiting if other.share == job.share),
         waited=view.now - job.submitted,
         expected=expected,
-        ahead=tuple(c.job for c in islice(order, min(place, AHEAD_SHOWN))),
-        holds=_holds(view, decision, ranks, job),
+        ahead=ahead_of(view, ranks, job, order[: min(place, AHEAD_SHOWN)]),
+        holds=_holds(view, decision, ranks, job, order),
         score_parts=_parts(view, ranks, job, expected),
+        head_holds=_holds(view, decision, ranks, order[0].job, order) if place else "",
         pin=next((pin for pin in view.pins if pin.job_id == job_id and pin.active(view.now)), None),
     )
 
 
-def _holds(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -> str:
+def _holds(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob, order: Sequence[Candidate]) -> str:
     move = next((m for m in decision.moves if m.job_id == job.job_id), None)
-    if job.size > view.capacity:
+    if job.size > view.capacity and (view.capacity or view.movable):
         return f"It can never start: it asks for {job.size} instances, the queue may use {view.capacity}."
     if not view.movable:
-        return "Nothing in this kind of queue can be moved: it starts when its turn comes."
+        return _in_turn(view, job, order[0].job)
     stop = decision.blocker
     if stop is not None and stop.share != job.share:
         return (
@@ -91,6 +86,22 @@ def _holds(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -
     if move is not None:
         return move.sentence
     return _waits(view, decision, ranks, job)
+
+
+def _in_turn(view: QueueView, job: WaitingJob, head: WaitingJob) -> str:
+    """What holds a job where Batch starts one after the other, and nobody passes the first."""
+    first = head.job_id == job.job_id
+    if view.capacity:
+        free = f"{view.free} of {view.capacity} are free"
+        if head.size > view.free:
+            room = f"asks for {head.size} instance{'' if head.size == 1 else 's'}, {free}"
+        else:
+            room = f"fits what is free ({free}), and Batch starts it by itself"
+    else:
+        room = "is looked at by Batch's compute environments, of which Pointsman knows nothing"
+    if first:
+        return f"Nothing is moved in this queue, and it is first: it {room}."
+    return f"Nothing is moved in this queue, so nothing passes the first. That is {named(head)}, which {room}."
 
 
 def _waits(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob) -> str:
