@@ -58,10 +58,10 @@ def decide(view: QueueView, policy: Policy) -> Decision:
     if view.quota_shares and view.movable:
         return _by_levels(view, policy, ranks)
     plan = plan_for(view, policy, ranks)
-    moves = moves_of(tuple(view.waiting), plan, view.now) if view.movable else ()
+    moves = moves_of(view.lines, plan, view.now) if view.movable else ()
     if active := tuple(effect for effect in view.effects if effect.active(view.now)):
         calm = plan_for(view, policy, ranks_at(policy, (), view.now, cases))
-        moves = blame(moves, moves_of(tuple(view.waiting), calm, view.now), active)
+        moves = blame(moves, moves_of(view.lines, calm, view.now), active)
     if view.movable:
         moves = (*given_back(failing(view)), *moves)
     stop = blocker(view, plan) if several(view) and view.movable else None

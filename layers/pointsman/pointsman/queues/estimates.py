@@ -64,18 +64,35 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class _Alike:
+    """What is known of jobs of a kind: the circles `asked` for it, and the durations found, the shortest first."""
+
+    asked: tuple[str, ...]
+    seconds: tuple[float, ...]
+    middle: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "middle", median(self.seconds) if self.seconds else UNKNOWN_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """The last durations (seconds, the newest last) of each circle of one queue.
 
     `crashes` counts, for the narrowest circles, how many of the newest jobs failed soon, one after the other.
+    What was asked of it is kept, for as long as nothing that it depends on is learned anew.
     """
 
     circles: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     crashes: Mapping[str, int] = field(default_factory=dict)
+    _alike: dict[Kind, "_Alike"] = field(default_factory=dict, repr=False, compare=False)
 
     def learn(self, finished: Iterable[Finished]) -> "History":
         """A history that also knows these jobs; the circles unused for longest are forgotten first."""
-        circles, crashes = dict(self.circles), dict(self.crashes)
+        finished = list(finished)
+        if not finished:
+            return self
+        circles, crashes, changed = dict(self.circles), dict(self.crashes), set[str]()
         for job in finished:
             narrowest = job.kind.circles()[0]
             if job.crashed:
@@ -84,24 +101,34 @@ class History:
             crashes.pop(narrowest, None)
             for key in job.kind.circles():
                 circles[key] = (*circles.pop(key, ()), job.seconds)[-KEPT:]
+                changed.add(key)
         for key in list(circles)[: max(0, len(circles) - CIRCLES_KEPT)]:
             del circles[key]
+            changed.add(key)
         for key in list(crashes)[: max(0, len(crashes) - CRASHES_KEPT)]:
             del crashes[key]
-        return History(circles, crashes)
+        return History(circles, crashes, {k: v for k, v in self._alike.items() if changed.isdisjoint(v.asked)})
 
     def alike(self, kind: Kind) -> tuple[float, ...]:
-        """The durations of the narrowest circle with enough of them; empty when there is none."""
-        for key in kind.circles():
-            known = self.circles.get(key, ())
-            if len(known) >= ENOUGH:
-                return known
-        return ()
+        """The durations of the narrowest circle with enough of them, the shortest first; empty when there is none."""
+        return self._of(kind).seconds
+
+    def _of(self, kind: Kind) -> "_Alike":
+        known = self._alike.get(kind)
+        if known is None:
+            known = self._alike[kind] = self._look_up(kind)
+        return known
+
+    def _look_up(self, kind: Kind) -> "_Alike":
+        asked = kind.circles()
+        for n, key in enumerate(asked, start=1):
+            if len(self.circles.get(key, ())) >= ENOUGH:
+                return _Alike(asked[:n], tuple(sorted(self.circles[key])))
+        return _Alike(asked, ())
 
     def predict(self, kind: Kind) -> float:
         """Expected run time in seconds: the median of those alike, one hour when none has finished."""
-        known = self.alike(kind)
-        return median(known) if known else UNKNOWN_SECONDS
+        return self._of(kind).middle
 
     def careful(self, kind: Kind) -> float:
         """The run time in seconds that nine of ten jobs alike do not exceed; one hour when none has finished.
@@ -110,7 +137,7 @@ class History:
         >>> History().learn(Finished(kind, float(s)) for s in range(1, 21)).careful(kind)
         18.0
         """
-        known = sorted(self.alike(kind))
+        known = self.alike(kind)
         return known[ceil(CAREFUL * len(known)) - 1] if known else UNKNOWN_SECONDS
 
     def crashed(self, kind: Kind) -> int:
@@ -127,6 +154,6 @@ class History:
         >>> History().learn(Finished(kind, s) for s in (60.0, 600.0, 900.0)).remaining(kind, 500.0)
         250.0
         """
-        known = sorted(self.alike(kind)) or [UNKNOWN_SECONDS]
+        known = self.alike(kind) or (UNKNOWN_SECONDS,)
         longer = known[bisect_right(known, elapsed) :]
         return (median(longer) - elapsed) if longer else max(elapsed, 60.0)

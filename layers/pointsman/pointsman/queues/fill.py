@@ -1,6 +1,6 @@
 """Which jobs fit what is free, best first, and why instances stay free after that."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold, Plan
@@ -8,6 +8,7 @@ from pointsman.queues.ranking import Candidate, Lines, Ranks
 from pointsman.queues.reasons import Idle
 from pointsman.queues.turns import Turns, several
 from pointsman.queues.view import QueueView
+from pointsman.queues.waiting import Waiting
 
 Chosen = tuple[Candidate, Candidate | None]
 """A job that should start, and the first better job that it passes because that one does not fit."""
@@ -22,8 +23,9 @@ class _Filling:
         self.free, self._spare = view.free, hold.spare if hold else 0
         self._rooms = dict(ranks.cases.rooms)
 
-    def lines(self, jobs: Iterable[WaitingJob]) -> Lines:
-        return Lines(jobs, self._ranks, self._view.history, self._view.now)
+    def lines(self, waiting: Waiting) -> Lines:
+        without = (self._hold.job.job_id,) if self._hold else ()
+        return Lines(waiting, self._ranks, self._view.history, self._view.now, without)
 
     def take(self, lines: Lines) -> tuple[Candidate | None, Candidate | None]:
         """The best job of these lines that fits, and the first better one that did not."""
@@ -57,10 +59,9 @@ def fill(view: QueueView, ranks: Ranks, hold: Hold | None) -> list[Chosen]:
     beside it. Where there are several shares, each job is the best of the share whose turn it is.
     """
     filling = _Filling(view, ranks, hold)
-    ours = view.ours(hold.job.job_id if hold else None)
     if several(view):
-        return _by_turns(view, filling, ours)
-    lines = filling.lines(ours)
+        return _by_turns(view, filling)
+    lines = filling.lines(view.lines)
     chosen: list[Chosen] = []
     passed: Candidate | None = None
     while True:
@@ -71,12 +72,9 @@ def fill(view: QueueView, ranks: Ranks, hold: Hold | None) -> list[Chosen]:
         chosen.append((candidate, passed))
 
 
-def _by_turns(view: QueueView, filling: _Filling, ours: Iterable[WaitingJob]) -> list[Chosen]:
+def _by_turns(view: QueueView, filling: _Filling) -> list[Chosen]:
     """The same over shares that take turns: where none of the next share's jobs fits, Batch stops for all of them."""
-    by_share: dict[str, list[WaitingJob]] = {}
-    for job in ours:
-        by_share.setdefault(job.share, []).append(job)
-    lines = {share: filling.lines(jobs) for share, jobs in by_share.items()}
+    lines = {share: lines for share, part in view.lines.by_share().items() if (lines := filling.lines(part))}
     heads: dict[str, list[WaitingJob]] = {}
     for job in sorted(view.strangers, key=lambda job: (job.priority, -job.submitted)):
         heads.setdefault(job.share, []).append(job)
@@ -110,14 +108,12 @@ def heads(view: QueueView, ranks: Ranks, without: Container[str]) -> list[Chosen
 
     A share whose turn comes sooner than believed then has a head that starts, and does not stop the whole queue.
     """
-    by_share: dict[str, list[WaitingJob]] = {}
-    for job in view.ours():
-        if job.share not in without:
-            by_share.setdefault(job.share, []).append(job)
     chosen: list[Chosen] = []
-    for jobs in by_share.values():
+    for share, part in view.lines.by_share().items():
+        if share in without:
+            continue
         filling = _Filling(view, ranks, None)
-        candidate, passed = filling.take(filling.lines(jobs))
+        candidate, passed = filling.take(filling.lines(part))
         if candidate is not None:
             chosen.append((candidate, passed))
     return chosen
@@ -138,8 +134,8 @@ def idle(view: QueueView, plan: Plan, stop: WaitingJob | None, ranks: Ranks) -> 
     rooms = ranks.after(candidate.job for candidate, _ in plan.front).cases.rooms
     if plan.hold is None and not rooms:
         return ((Idle.NOTHING_FITS, left),)
-    others = view.ours(plan.hold.job.job_id if plan.hold else None)
-    fitting = [job for job in others if job.size <= left and job.job_id not in starting]
-    if plan.hold and any(job.size <= rooms.get(job.kind.job_class, left) for job in fitting):
+    held = (plan.hold.job.job_id,) if plan.hold else ()
+    fitting = [line.kind for line in view.lines.lines if line.kind.size <= left and line.first(starting, held)]
+    if plan.hold and any(kind.size <= rooms.get(kind.job_class, left) for kind in fitting):
         return ((Idle.RESERVATION, left),)
     return ((Idle.CEILING if fitting else Idle.NOTHING_FITS, left),)

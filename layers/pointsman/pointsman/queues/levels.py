@@ -22,6 +22,7 @@ from pointsman.queues.reasons import Idle, Move, Reason, hours, named
 from pointsman.queues.standby import HIGHEST
 from pointsman.queues.victims import choose
 from pointsman.queues.view import QueueView
+from pointsman.queues.waiting import Age, Line, Waiting, age
 
 SHIELD, EVICTS, PROTECTED, VICTIM = 5001, 5000, FRONT, 0
 OF_EVICTIONS = (Reason.PREEMPTOR, Reason.EVICTED, Reason.PROTECTED)
@@ -53,16 +54,17 @@ def evictable(ranks: Ranks, policy: Policy) -> Ranks:
 
 def wanted(view: QueueView, policy: Policy, ranks: Ranks) -> Wanted:
     """What to move in the shares that the policy rules, and which evictions to ask for or to carry on."""
-    waiting: dict[str, list[WaitingJob]] = {}
-    for job in view.waiting:
-        waiting.setdefault(job.share, []).append(job)
+    waiting: dict[str, list[Line]] = {}
+    for line in view.lines.lines:
+        waiting.setdefault(line.share, []).append(line)
     running: dict[str, list[BusyJob]] = {}
     for each in view.busy:
         running.setdefault(each.share, []).append(each)
     total = _Total(view, policy, ranks)
     going = total.carry_on()
     for share in sorted(view.quota_shares, key=lambda share: share.name):
-        total.share(share, waiting.get(share.name, []), running.get(share.name, []), going.get(share.name))
+        part = view.lines.part(waiting.get(share.name, ()))
+        total.share(share, part, running.get(share.name, []), going.get(share.name))
     return total.wanted()
 
 
@@ -83,7 +85,7 @@ class _Total:
     def wanted(self) -> Wanted:
         left = max(0, self._view.free - sum(candidate.job.size for candidate, _ in self._started))
         reason = Idle.NOTHING_FITS if self._view.waiting else Idle.NO_WORK
-        if left and any(map(self._capped, self._view.waiting)):
+        if left and any(map(self._capped, self._view.lines.lines)):
             reason = Idle.CEILING
         return Wanted(
             moves=tuple(self._moves),
@@ -94,17 +96,20 @@ class _Total:
             describe=tuple(dict.fromkeys(self._describe)),
         )
 
-    def _capped(self, job: WaitingJob) -> bool:
-        """Whether nothing but its class's ceiling keeps the job from being lifted."""
-        above = job.size > self._ranks.cases.rooms.get(job.kind.job_class, job.size)
-        return above and not job.foreign and self._rooms.fits(job.share, needs_of(job.kind))
+    def _capped(self, line: Line) -> bool:
+        """Whether nothing but their class's ceiling keeps jobs of the line from being lifted."""
+        kind = line.kind
+        above = kind.size > self._ranks.cases.rooms.get(kind.job_class, kind.size)
+        return above and self._rooms.fits(line.share, needs_of(kind)) and line.first() is not None
 
     def carry_on(self) -> dict[str, Eviction]:
         """The open evictions by their shares, as they stand now."""
         view, going = self._view, dict[str, Eviction]()
         if not any(eviction.open for eviction in view.evictions):
             return going
-        waiting, busy = {job.job_id: job for job in view.waiting}, {job.job_id: job for job in view.busy}
+        evictors = {eviction.evictor.job_id for eviction in view.evictions}
+        waiting = {job.job_id: job for job in view.lines.found(evictors)}
+        busy = {job.job_id: job for job in view.busy}
         for before in view.evictions:
             after = follow(before, waiting, busy, view.unsure, view.now)
             if after != before:
@@ -113,9 +118,7 @@ class _Total:
                 going[after.share] = after
         return going
 
-    def share(
-        self, share: QuotaShare, lines: Sequence[WaitingJob], runs: Sequence[BusyJob], going: Eviction | None
-    ) -> None:
+    def share(self, share: QuotaShare, lines: Waiting, runs: Sequence[BusyJob], going: Eviction | None) -> None:
         """Add one share. While somebody is evicted in it, nothing else in it is moved."""
         if going is not None:
             self._evict(going, lines, runs)
@@ -129,21 +132,21 @@ class _Total:
             self._describe += chosen.parties if chosen else ()
         self._order(share, lines, runs)
 
-    def _evict(self, eviction: Eviction, lines: Sequence[WaitingJob], runs: Sequence[BusyJob]) -> None:
+    def _evict(self, eviction: Eviction, lines: Waiting, runs: Sequence[BusyJob]) -> None:
         moves = evicting(eviction, lines, runs, self._view.now)
         if moves and not _sure(self._view, eviction):
             self._describe += eviction.parties
             return
         self._moves += moves
 
-    def _order(self, share: QuotaShare, lines: Sequence[WaitingJob], runs: Sequence[BusyJob]) -> None:
+    def _order(self, share: QuotaShare, lines: Waiting, runs: Sequence[BusyJob]) -> None:
         """Lift what fits, hold a place, line up the small, and protect what runs from those who wait."""
         front: list[tuple[Candidate, Candidate | None]] = []
         standby: list[tuple[WaitingJob, int]] = []
         hold: Hold | None = None
         level = share.preempts or _switches(self._policy)
-        for units, jobs in _by_units(lines).items():
-            plan = plan_for(self._part(share, units, jobs, runs), self._policy, self._ranks)
+        for units, part in _by_units(lines).items():
+            plan = plan_for(self._part(share, units, part, runs), self._policy, self._ranks)
             self._ranks = self._ranks.after(candidate.job for candidate, _ in plan.front)
             for candidate, _ in plan.front:
                 self._rooms.take(share.name, needs_of(candidate.job.kind))
@@ -155,26 +158,24 @@ class _Total:
         waiters += [(number, job) for job, number in plan.standby]
         if share.preempts:
             self._moves += protecting(runs, waiters)
-        moves = moves_of(tuple(lines), plan, self._view.now)
+        moves = moves_of(lines, plan, self._view.now)
         if share.preempts and not self._view.settled:  # whom a raised job would evict is not known
             moves = tuple(move for move in moves if move.after < move.before)
         self._moves += moves
         self._holds += [hold] if hold else []
         self._started += front
 
-    def _part(
-        self, share: QuotaShare, units: Sequence[str], jobs: Sequence[WaitingJob], runs: Sequence[BusyJob]
-    ) -> QueueView:
+    def _part(self, share: QuotaShare, units: Sequence[str], part: Waiting, runs: Sequence[BusyJob]) -> QueueView:
         """The part of one share for jobs of these instance types, as a queue of its own."""
         rooms = self._rooms
         room = min(rooms.room(share.name, unit) for unit in units)
         held = sum(rooms.used(share.name, unit) for unit in units)
-        kinds = {job.kind.types: job.kind for job in jobs}
+        kinds = {(line.kind.types, line.kind.size): line.kind for line in part.lines}
         most = max((kind.size for kind in kinds.values() if rooms.can_ever(share.name, needs_of(kind))), default=0)
         capacity = max(room + held, most)
         return replace(
             self._view,
-            waiting=jobs,
+            waiting=part,
             busy=[job for job in runs if not needs_of(job.kind).keys().isdisjoint(units)],
             capacity=capacity,
             used=capacity - room,
@@ -184,14 +185,15 @@ class _Total:
         )
 
 
-def _by_units(lines: Iterable[WaitingJob]) -> dict[tuple[str, ...], list[WaitingJob]]:
-    by_types: dict[tuple[tuple[str, int], ...], list[WaitingJob]] = {}
-    for job in lines:
-        by_types.setdefault(job.kind.types, []).append(job)
-    groups: dict[tuple[str, ...], list[WaitingJob]] = {}
-    for jobs in by_types.values():
-        groups.setdefault(tuple(sorted(needs_of(jobs[0].kind))), []).extend(jobs)
-    return groups
+def _by_units(lines: Waiting) -> dict[tuple[str, ...], Waiting]:
+    """The lines that ask for the same instance types; first those of the oldest job."""
+    groups: dict[tuple[str, ...], list[Line]] = {}
+    oldest: dict[tuple[str, ...], Age] = {}
+    for line in lines.lines:
+        units = tuple(sorted(needs_of(line.kind)))
+        groups.setdefault(units, []).append(line)
+        oldest[units] = min(age(line.jobs[0]), oldest.get(units, age(line.jobs[0])))
+    return {units: lines.part(groups[units]) for units in sorted(groups, key=lambda units: oldest[units])}
 
 
 def _may_evict(share: QuotaShare, policy: Policy) -> bool:
@@ -224,9 +226,9 @@ def protecting(runs: Iterable[BusyJob], waiters: Sequence[tuple[int, WaitingJob]
     return moves
 
 
-def evicting(eviction: Eviction, lines: Iterable[WaitingJob], runs: Iterable[BusyJob], now: float) -> list[Move]:
+def evicting(eviction: Eviction, lines: Waiting, runs: Iterable[BusyJob], now: float) -> list[Move]:
     """The priorities that bring the eviction about: shields first, the evictor last."""
-    evictor = next((job for job in lines if job.job_id == eviction.evictor.job_id), None)
+    evictor = lines.get(eviction.evictor.job_id)
     if evictor is None:
         return []
     victims = {victim.job_id for victim in eviction.victims}

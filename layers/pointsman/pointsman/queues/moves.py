@@ -8,6 +8,7 @@ from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.ranking import Candidate
 from pointsman.queues.reasons import Move, Reason, hours, named
 from pointsman.queues.standby import stands_by
+from pointsman.queues.waiting import Waiting
 
 FRONT, RESERVED = 4999, 4998
 
@@ -34,7 +35,7 @@ class Plan:
     heads: tuple[tuple[Candidate, Candidate | None], ...] = ()
 
 
-def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[Move, ...]:
+def moves_of(waiting: Waiting, plan: Plan, now: float) -> tuple[Move, ...]:
     """The writes of a pass, in order: what blocks is returned first, then the front, the held place, the standby list.
 
     While a place is held the standby list is left as it stands: Batch reaches nobody behind the held job.
@@ -57,12 +58,7 @@ def moves_of(waiting: tuple[WaitingJob, ...], plan: Plan, now: float) -> tuple[M
         text = f"{named(job)} takes the next instance that is freed between passes."
         wanted[job.job_id] = _move(job, number, Reason.STANDBY, text)
     unwanted = [
-        job
-        for job in waiting
-        if job.priority != job.submitted_priority
-        and job.job_id not in wanted
-        and not job.foreign
-        and not (hold and stands_by(job))
+        job for job in waiting.moved if job.job_id not in wanted and not job.foreign and not (hold and stands_by(job))
     ]
     unwanted.sort(key=lambda job: (-job.priority, job.submitted, job.job_id))
     returned = [_move(job, job.submitted_priority, Reason.RETURNED, _returned(job)) for job in unwanted]

@@ -22,17 +22,14 @@ def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
     if hold:
         return Plan(tuple(front), hold)
     chosen = {candidate.job.job_id for candidate, _ in front}
-    small = [job for job in view.ours() if job.size <= STANDBY_SIZE and job.job_id not in chosen]
     left = ranks.after(candidate.job for candidate, _ in front)
     if not several(view):
-        return Plan(tuple(front), None, stand_by(small, left, view.history, view.now))
-    by_share: dict[str, list[WaitingJob]] = {}
-    for job in small:
-        by_share.setdefault(job.share, []).append(job)
+        return Plan(tuple(front), None, stand_by(view.lines, left, view.history, view.now, without=chosen))
+    small = view.lines.part(line for line in view.lines.lines if line.kind.size <= STANDBY_SIZE)
     most = max(STANDBY_OF_A_SHARE, STANDBY_JOBS // len(view.shares))
     standby: list[tuple[WaitingJob, int]] = []
-    for jobs in by_share.values():
-        places = stand_by(jobs, left, view.history, view.now, most)
+    for part in small.by_share(chosen).values():
+        places = stand_by(part, left, view.history, view.now, most, chosen)
         left = left.after(job for job, _ in places)
         standby += places
     served = {candidate.job.share for candidate, _ in front} | {job.share for job, _ in standby}

@@ -8,9 +8,9 @@ person put first, what is overdue or must start to meet its deadline, all others
 lines, first come first served, so that a pass costs as much as there are lines, not as there are jobs.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heapreplace
 from math import log2
 
 from pointsman.queues.cases import Cases, Tier, Why, cases_of
@@ -19,6 +19,7 @@ from pointsman.queues.estimates import History, Kind
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueView
+from pointsman.queues.waiting import Line, Waiting, age
 
 _TIER = 1e12  # seconds: more than any two scores are apart
 
@@ -113,52 +114,65 @@ class Candidate:
         return (self.tier, self.score, self.job.submitted, self.job.job_id)
 
 
-_Line = tuple[Tier | None, Kind]
-_Entry = tuple[tuple[Tier, float, float, str], Candidate, _Line]
+@dataclass(slots=True, eq=False)
+class _Rest:
+    """What is left of a line, and how long each of its jobs is expected to run."""
+
+    jobs: Iterator[WaitingJob]
+    expected: float
+
+
+_Entry = tuple[tuple[Tier, float, float, str], Candidate, _Rest]
+
+
+def _by_tier(waiting: Waiting, tiers: Mapping[str, Tier]) -> dict[tuple[Tier, str, Kind], list[WaitingJob]]:
+    """The jobs that are cases of their own, of each tier and line together."""
+    found: dict[tuple[Tier, str, Kind], list[WaitingJob]] = {}
+    for job in waiting.found(tiers) if tiers else ():
+        found.setdefault((tiers[job.job_id], job.share, job.kind), []).append(job)
+    return found
 
 
 class Lines:
     """Waiting jobs in lines of a kind; yields the best candidate next, and lets a line be closed."""
 
-    def __init__(self, waiting: Iterable[WaitingJob], ranks: Ranks, history: History, now: float) -> None:
-        """Line the jobs up; O(jobs) once, then O(log lines) a candidate.
+    def __init__(
+        self,
+        waiting: Iterable[WaitingJob],
+        ranks: Ranks,
+        history: History,
+        now: float,
+        *without: Collection[str],
+    ) -> None:
+        """Begin at the heads; O(lines) once, then O(log lines) a candidate. Jobs `without` are passed over.
 
         Jobs that are a case of their own stand in a line of their tier, so that every line is in order.
         """
-        kinds: dict[Kind, list[WaitingJob]] = {}
-        for job in waiting:
-            kinds.setdefault(job.kind, []).append(job)
         self._ranks, self._now = ranks, now
-        self._rest: dict[_Line, Iterator[WaitingJob]] = {}
-        self._expected: dict[Kind, float] = {}
         self._heap: list[_Entry] = []
-        for kind, jobs in kinds.items():
-            jobs.sort(key=lambda job: (job.submitted, job.job_id))
-            self._expected[kind] = history.predict(kind)
-            for tier, line in self._by_tier(jobs).items():
-                self._rest[tier, kind] = iter(line)
-                self._queue_next((tier, kind), push=False)
+        lined, tiers = Waiting.of(waiting), ranks.cases.tiers
+        for line in lined.lines:
+            self._append(_Rest(line.ours(tiers, *without), history.predict(line.kind)))
+        for jobs in _by_tier(lined, tiers).values():
+            ours = Line(jobs[0].share, jobs[0].kind, sorted(jobs, key=age)).ours(*without)
+            self._append(_Rest(ours, history.predict(jobs[0].kind)))
         heapify(self._heap)
 
-    def _by_tier(self, jobs: list[WaitingJob]) -> dict[Tier | None, list[WaitingJob]]:
-        tiers = self._ranks.cases.tiers
-        if not tiers:
-            return {None: jobs}
-        lines: dict[Tier | None, list[WaitingJob]] = {}
-        for job in jobs:
-            lines.setdefault(tiers.get(job.job_id), []).append(job)
-        return lines
-
-    def _queue_next(self, line: _Line, *, push: bool = True) -> None:
-        job = next(self._rest[line], None)
-        if job is None:
-            return
-        candidate = self._ranks.candidate(job, self._expected[line[1]], self._now)
-        entry = (candidate.order, candidate, line)
-        if push:
-            heappush(self._heap, entry)
-        else:
+    def _append(self, rest: "_Rest") -> None:
+        entry = self._next(rest)
+        if entry is not None:
             self._heap.append(entry)
+
+    def _next(self, rest: "_Rest") -> "_Entry | None":
+        job = next(rest.jobs, None)
+        if job is None:
+            return None
+        candidate = self._ranks.candidate(job, rest.expected, self._now)
+        return (candidate.order, candidate, rest)
+
+    def __bool__(self) -> bool:
+        """Whether there is a candidate left."""
+        return bool(self._heap)
 
     def __iter__(self) -> Iterator[Candidate]:
         """Candidates in order; `take` or `close` the line of each before asking for the next."""
@@ -167,8 +181,11 @@ class Lines:
 
     def take(self) -> None:
         """The best candidate is served: the next of its line stands in."""
-        _, _, line = heappop(self._heap)
-        self._queue_next(line)
+        entry = self._next(self._heap[0][2])
+        if entry is None:
+            heappop(self._heap)
+        else:
+            heapreplace(self._heap, entry)
 
     def close(self) -> None:
         """Nothing more of the best candidate's line can be served."""

@@ -1,5 +1,7 @@
 """For which job freed capacity is held, and until when."""
 
+from itertools import chain
+
 from pointsman.queues.cases import Tier
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.moves import Hold
@@ -26,7 +28,8 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
     least, tiers, rooms = max(view.free, STANDBY_SIZE), ranks.cases.tiers, ranks.cases.rooms
     best: tuple[tuple[Tier, int, float, str], WaitingJob] | None = None
-    for job in view.waiting:
+    oldest = (line.first(tiers) for line in view.lines.lines if least < line.kind.size <= view.capacity)
+    for job in chain(filter(None, oldest), view.lines.found(tiers)):
         size, name = job.kind.size, job.kind.job_class
         if size <= least or size > view.capacity or job.foreign or name not in place or size > rooms.get(name, size):
             continue

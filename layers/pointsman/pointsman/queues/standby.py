@@ -4,7 +4,7 @@ A job on the list has a number of its own, so that Batch starts the list in orde
 gets one between its neighbours, and those who stand already keep theirs unless others outrank them clearly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from pointsman.queues.cases import Tier
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.ranking import Lines, Ranks
+from pointsman.queues.waiting import Waiting
 
 STANDBY_JOBS = 30  # more writes beyond this gained nothing on the public traces
 STANDBY_SIZE = 1  # a standby job fits whatever is freed, so it never blocks the queue
@@ -34,18 +35,26 @@ def stands_by(job: WaitingJob) -> bool:
 
 
 def stand_by(
-    jobs: Sequence[WaitingJob], ranks: Ranks, history: History, now: float, most: int = STANDBY_JOBS
+    waiting: Iterable[WaitingJob],
+    ranks: Ranks,
+    history: History,
+    now: float,
+    most: int = STANDBY_JOBS,
+    without: Collection[str] = (),
 ) -> tuple[tuple[WaitingJob, int], ...]:
-    """The list that should stand, the best first, with the number of each; `jobs` are those small enough for it.
+    """The list that should stand, the best first, with the number of each; only small jobs are on it.
 
     It has `most` jobs, and up to twice as many with those who joined a full list because they outrank its last. What
     goes last is not on it, nor more of a class than its ceiling leaves room for.
     """
     rooms = dict(ranks.cases.rooms)
-    standing = sorted((_place(job, ranks, history, now) for job in jobs if stands_by(job)), key=_by_number)
+    lined = Waiting.of(waiting)
+    small = lined.part(line for line in lined.lines if line.kind.size <= STANDBY_SIZE)
+    listed = [job for job in small.moved if stands_by(job) and not job.foreign and job.job_id not in without]
+    standing = sorted((_place(job, ranks, history, now) for job in listed), key=_by_number)
     places = [p for p in standing if ranks.cases.tiers.get(p.job.job_id) is not Tier.LAST and _has_room(rooms, p.job)]
     worst = max((place.rank for place in places), default=float("-inf"))
-    lines = Lines((job for job in jobs if not stands_by(job)), ranks, history, now)
+    lines = Lines(small, ranks, history, now, without, {job.job_id for job in listed})
     for candidate in lines:
         rank = ranks.effective(candidate)
         if candidate.tier is Tier.LAST or len(places) >= (2 * most if rank + LEAST_GAIN < worst else most):

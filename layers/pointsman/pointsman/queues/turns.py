@@ -48,7 +48,7 @@ def several(view: QueueView) -> bool:
 
 def whose_turn(view: QueueView) -> str | None:
     """The share from which Batch takes the next job; None when no job waits, or only one share has any."""
-    names = {job.share for job in view.waiting} | {job.share for job in view.strangers}
+    names = {*view.lines.shares, *(job.share for job in view.strangers)}
     return Turns(view.shares, names).next() if len(names) > 1 else None
 
 
@@ -62,7 +62,10 @@ def blocker(view: QueueView, plan: Plan) -> WaitingJob | None:
         return None
     if any(job.share == turn for job, _ in plan.standby):
         return None
-    heads = [job for job in (*view.waiting, *view.strangers) if job.share == turn]
+    heads = [job for job in view.strangers if job.share == turn]
+    for line in view.lines.lines:
+        if line.share == turn:
+            heads += line.heads
     head = min(heads, key=lambda job: (-job.priority, job.submitted, job.job_id))
     left = view.free - sum(candidate.job.size for candidate, _ in plan.front)
     return head if head.size > left else None

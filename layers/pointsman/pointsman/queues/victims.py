@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
+from itertools import islice, takewhile
 
 from pointsman.queues.evictions import Eviction, Party
 from pointsman.queues.jobs import BusyJob, WaitingJob
@@ -9,6 +10,7 @@ from pointsman.queues.policy import Policy, Preemption
 from pointsman.queues.quota import Needs, Rooms, needs_of
 from pointsman.queues.ranking import Ranks
 from pointsman.queues.view import QueueView
+from pointsman.queues.waiting import Waiting
 
 MOMENT = 300.0  # seconds after a checkpoint in which an eviction costs little
 HASTE = 2.0  # times patience, after which any moment will do
@@ -20,17 +22,17 @@ def choose(
     policy: Policy,
     ranks: Ranks,
     rooms: Rooms,
-    lines: Iterable[WaitingJob],
+    waiting: Iterable[WaitingJob],
     runs: Sequence[BusyJob],
 ) -> Eviction | None:
     """The eviction to ask for in a share, if any: for the most urgent job for whom there are lawful victims.
 
-    `lines` wait in the share, `runs` hold capacity in it. The most urgent is the oldest of the highest class.
+    `waiting` wait in the share, `runs` hold capacity in it. The most urgent is the oldest of the highest class.
     """
     rule = policy.preemption
     if rule is None:
         return None
-    for job in _evictors(view, policy, rule, ranks, rooms, lines):
+    for job in _evictors(view, policy, rule, ranks, rooms, Waiting.of(waiting)):
         victims = least_loss(job, _lawful(view, policy, rule, job, runs), rooms, view.now, rule)
         if victims:
             return Eviction(
@@ -45,7 +47,7 @@ def choose(
 
 
 def _evictors(
-    view: QueueView, policy: Policy, rule: Preemption, ranks: Ranks, rooms: Rooms, lines: Iterable[WaitingJob]
+    view: QueueView, policy: Policy, rule: Preemption, ranks: Ranks, rooms: Rooms, waiting: Waiting
 ) -> Sequence[WaitingJob]:
     """Jobs that have waited past patience and do not fit.
 
@@ -53,17 +55,15 @@ def _evictors(
     """
     tried = {e.evictor.job_id for e in view.evictions if e.open or view.now - (e.ended or e.asked) < rule.patience}
     place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
-    latest, stuck = view.now - rule.patience, dict[tuple[tuple[str, int], ...], bool]()
-    found = []
-    for job in lines:
-        kind = job.kind
-        if job.submitted > latest or job.foreign or kind.job_class not in place or job.job_id in tried:
+    latest = view.now - rule.patience
+    found: list[WaitingJob] = []
+    for line in waiting.lines:
+        needs = needs_of(line.kind)
+        if line.jobs[0].submitted > latest or line.kind.job_class not in place or rooms.fits(line.share, needs):
             continue
-        if kind.types not in stuck:
-            needs = needs_of(kind)
-            stuck[kind.types] = rooms.can_ever(job.share, needs) and not rooms.fits(job.share, needs)
-        if stuck[kind.types] and ranks.may_have(job):
-            found.append(job)
+        if rooms.can_ever(line.share, needs):
+            waited = takewhile(lambda job: job.submitted <= latest, line.ours(tried))
+            found += islice(filter(ranks.may_have, waited), CANDIDATES)
     return nsmallest(CANDIDATES, found, key=lambda job: (place[job.kind.job_class], job.submitted, job.job_id))
 
 

@@ -1,6 +1,6 @@
 """What one pass knows of a queue, as the frozen value that its decision is made on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +10,7 @@ from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.pins import Pin
 from pointsman.queues.quota import QuotaShare
+from pointsman.queues.waiting import Waiting
 
 
 class QueueKind(StrEnum):
@@ -34,8 +35,9 @@ class Share:
 class QueueView:
     """Everything that a decision depends on; `used` and `capacity` are instances.
 
-    `strangers` wait in shares that the policy does not rule. `shares` are those of all the jobs, in the order in which
-    Batch would take a job from them next, as far as a snapshot shows it.
+    A decision walks along the `lines` of those who wait. `strangers` wait in shares that the policy does not rule.
+    `shares` are those of all the jobs, in the order in which Batch would take a job from them next, as far as a
+    snapshot shows it.
 
     Of the capacity, other queues of the same environment use `elsewhere` instances, and `withheld` are kept back for
     shares that have no jobs.
@@ -51,7 +53,7 @@ class QueueView:
     capacity: int
     used: int
     movable: bool
-    waiting: Sequence[WaitingJob] = ()
+    waiting: Collection[WaitingJob] = ()
     busy: Sequence[BusyJob] = ()
     effects: Sequence[Effect] = ()
     history: History = field(default_factory=History)
@@ -66,12 +68,13 @@ class QueueView:
     elsewhere: int = 0
     withheld: int = 0
     settled: bool = True
+    lines: Waiting = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Line up the waiting jobs, if they are not yet."""
+        object.__setattr__(self, "lines", Waiting.of(self.waiting))
 
     @property
     def free(self) -> int:
         """Instances that a job could start on now."""
         return max(0, self.capacity - self.used - self.elsewhere - self.withheld)
-
-    def ours(self, hold: str | None = None) -> list[WaitingJob]:
-        """The waiting jobs that may be moved, but for the one of this id."""
-        return [job for job in self.waiting if not job.foreign and job.job_id != hold]

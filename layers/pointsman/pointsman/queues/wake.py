@@ -1,10 +1,12 @@
 """When a queue is looked at again if nothing wakes it."""
 
+from bisect import bisect_right
 from itertools import chain
 
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks
 from pointsman.queues.view import QueueView
+from pointsman.queues.waiting import Line
 
 LEAST_GAP = 30.0  # seconds between two passes of one queue
 POLL = 60.0  # seconds to the next look at a queue in which jobs wait, when no event wakes it
@@ -24,10 +26,16 @@ def next_wake(view: QueueView, policy: Policy, ranks: Ranks) -> float:
     }
     effects = (effect.end for effect in view.effects if effect.active(now))
     due = min(m for m in chain(effects, (policy.next_edge(now), ranks.cases.next_change, never)) if m > now)
-    for job in view.waiting:
-        for wait in waits[job.kind.job_class]:
-            if now < job.submitted + wait < due:
-                due = job.submitted + wait
-        if job.foreign and now < job.foreign_until < due:
-            due = job.foreign_until
+    for line in view.lines.lines:
+        for wait in waits[line.kind.job_class]:
+            due = min(due, _next_to_wait(line, wait, now))
+        for job in line.foreign.values():
+            if now < job.foreign_until < due:
+                due = job.foreign_until
     return max(now + LEAST_GAP, min(now + POLL, due))
+
+
+def _next_to_wait(line: Line, wait: float, now: float) -> float:
+    """When the next job of the line will have waited so long."""
+    place = bisect_right(line.jobs, now, key=lambda job: job.submitted + wait)
+    return line.jobs[place].submitted + wait if place < len(line.jobs) else float("inf")
