@@ -6,6 +6,7 @@ passes, one Describe of each new job, the account's budget of calls, and the sna
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
@@ -19,6 +20,7 @@ from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.quota import ANY_TYPE
 from pointsman.queues.view import QueueView
+from pointsman.queues.waiting import Waiting
 from pointsman_emulator.models.batch import (
     BatchModel,
     BatchRefusedError,
@@ -70,7 +72,7 @@ def watched(replay: Replay, world: World, policy: Policy, watch: Watch) -> dict[
 class _Belief:
     """What Pointsman knows of the queue."""
 
-    waiting: dict[str, WaitingJob] = field(default_factory=dict)
+    waiting: Waiting = field(default_factory=Waiting)
     busy: dict[str, BusyJob] = field(default_factory=dict)
     new: dict[str, ServiceJob] = field(default_factory=dict)  # seen, and not described yet
     steps: dict[str, int] = field(default_factory=dict)
@@ -151,14 +153,14 @@ class _Steered:
             return
         belief.steps[job.job_id] = step
         spec = self._jobs[job.job_id][0]
-        waiting = belief.waiting.pop(job.job_id, None)
+        waiting = belief.waiting.drop(job.job_id)
         belief.busy.pop(job.job_id, None)
         known = job.job_id not in belief.new
         if status in {"SUBMITTED", "RUNNABLE"}:
             if waiting is None and known and step <= 2:
                 belief.new[job.job_id] = job
             else:
-                belief.waiting[job.job_id] = waiting or self._waiting(spec, job)
+                belief.waiting.put(waiting or self._waiting(spec, job))
         elif status in {"SCHEDULED", "STARTING", "RUNNING"}:
             belief.new.pop(job.job_id, None)
             belief.busy[job.job_id] = BusyJob(
@@ -183,7 +185,7 @@ class _Steered:
         chosen = list(belief.new.values())[: self._take(min(DESCRIBES, len(belief.new)), now)]
         for job in chosen:
             del belief.new[job.job_id]
-            belief.waiting[job.job_id] = self._waiting(self._jobs[job.job_id][0], job)
+            belief.waiting.put(self._waiting(self._jobs[job.job_id][0], job))
         self._calls["describe"] += len(chosen)
         belief.history = belief.history.learn(belief.lessons)
         belief.lessons.clear()
@@ -202,7 +204,7 @@ class _Steered:
     def _believe(self, job_id: str, priority: int) -> None:
         waiting, busy = self._belief.waiting.get(job_id), self._belief.busy.get(job_id)
         if waiting is not None:
-            self._belief.waiting[job_id] = replace(waiting, priority=priority)
+            self._belief.waiting.put(replace(waiting, priority=priority))
         if busy is not None:
             self._belief.busy[job_id] = replace(busy, priority=priority)
 
@@ -217,7 +219,7 @@ class _Steered:
             capacity=self._replay.capacity,
             used=self._model.capacity_in_use(QUEUE),
             movable=True,
-            waiting=tuple(belief.waiting.values()),
+            waiting=belief.waiting,
             busy=tuple(belief.busy.values()),
             history=belief.history,
         )
@@ -305,8 +307,7 @@ class _Evicting(_Steered):
         """Say of the jobs that may be evicted what they have saved, once somebody may want their place."""
         rule, belief = self._policy.preemption, self._belief
         if rule is None or not any(
-            job.kind.job_class in self._evicts and now - job.submitted >= rule.patience
-            for job in belief.waiting.values()
+            job.kind.job_class in self._evicts and now - job.submitted >= rule.patience for job in belief.waiting
         ):
             return
         for job in list(belief.busy.values()):
@@ -326,7 +327,13 @@ class _Youngest(_Evicting):
 
 
 def _kind(spec: TraceJob) -> Kind:
-    return Kind(spec.team, name_pattern(spec.name), spec.instances, spec.job_class)
+    return _one_kind(spec.team, name_pattern(spec.name), spec.instances, spec.job_class)
+
+
+@cache
+def _one_kind(team: str, pattern: str, size: int, job_class: str) -> Kind:
+    """The kind of these, one and the same object each time: to compare it is to look once."""
+    return Kind(team, pattern, size, job_class)
 
 
 STEERED: Mapping[str, Callable[[Replay, World, Policy], Run]] = MappingProxyType(

@@ -5,7 +5,7 @@ too long is. Last go what can never fit and what fails again and again. A class 
 no longer jumps; one that is at its ceiling gets no more.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import nsmallest
@@ -17,6 +17,7 @@ from pointsman.queues.policy import Policy
 from pointsman.queues.quota import Rooms, needs_of
 from pointsman.queues.reasons import Reason, Tell, Told, hours, named
 from pointsman.queues.view import QueueView
+from pointsman.queues.waiting import Jobs, Waiting
 
 NEAR = 3600.0  # seconds before its latest start from which a job with a deadline goes first
 TOLD_AT_MOST = 100  # jobs of each kind of news
@@ -85,7 +86,7 @@ def cases_of(view: QueueView, policy: Policy) -> Cases:
         held[busy.kind.job_class] = held.get(busy.kind.job_class, 0) + busy.kind.size
     parts = [c for c in policy.classes if c.entitlement is not None or c.ceiling is not None]
     found = _Finding(view)
-    for job in found.special(view):
+    for job in found.special(view.lines):
         found.look(job)
     return Cases(
         tiers=found.tiers,
@@ -134,20 +135,17 @@ class _Finding:
         self._told: dict[Tell, list[WaitingJob]] = {}
         self.next_change = min((pin.until for pin in self._pins.values()), default=float("inf"))
 
-    def special(self, view: QueueView) -> Iterator[WaitingJob]:
-        """The jobs that may be a case; a queue has many that are not, so that this is cheap."""
-        capacity, pins, crashes, shares = self._capacity, self._pins, view.history.crashes, self._rooms is not None
-        for job in view.waiting:
-            kind = job.kind
-            if (
-                job.due is not None
-                or kind.size > capacity
-                or (shares and self._cannot(job))
-                or job.crashes >= CRASHES
-                or (pins and job.job_id in pins)
-                or (crashes and self._loops(kind))
-            ):
-                yield job
+    def special(self, waiting: Waiting) -> Iterable[WaitingJob]:
+        """The jobs that may be a case: lines that go last as a whole, and what stands out in the others."""
+        special: Jobs = {}
+        for line in waiting.lines:
+            if self._cannot(line.jobs[0]) or self._loops(line.kind):
+                special.update((job.job_id, job) for job in line.jobs)
+                continue
+            special |= line.due
+            special.update((job.job_id, job) for job in line.crashed.values() if job.crashes >= CRASHES)
+        special.update((job.job_id, job) for job in waiting.found(self._pins))
+        return special.values()
 
     def _cannot(self, job: WaitingJob) -> bool:
         """Whether the job asks for more than its queue, or its quota share, may ever have."""
@@ -160,6 +158,8 @@ class _Finding:
         return known
 
     def _loops(self, kind: Kind) -> bool:
+        if not self._history.crashes:
+            return False
         known = self._looping.get(kind)
         if known is None:
             known = self._looping[kind] = self._history.crashed(kind) >= CRASHES

@@ -79,12 +79,13 @@ class Line:
 class Waiting(Collection[WaitingJob]):
     """Waiting jobs, each known by its id and standing in the line of its share and kind."""
 
-    __slots__ = ("_jobs", "_lines")
+    __slots__ = ("_jobs", "_lines", "_whole")
 
     def __init__(self, jobs: Iterable[WaitingJob] = ()) -> None:
         """Line these up; no id may come twice."""
         self._jobs: Jobs = {}
         self._lines: dict[LineKey, Line] = {}
+        self._whole = True
         known: dict[tuple[str, int], Line] = {}  # to hash a kind costs more than all else here
         for job in jobs:
             self._jobs[job.job_id] = job
@@ -106,6 +107,7 @@ class Waiting(Collection[WaitingJob]):
         """Only these of the lines, to be looked at; they are the same lines, not copies."""
         part = Waiting()
         part._jobs, part._lines = self._jobs, {(line.share, line.kind): line for line in lines}
+        part._whole = False
         return part
 
     def by_share(self, *without: Collection[str]) -> dict[str, "Waiting"]:
@@ -128,8 +130,8 @@ class Waiting(Collection[WaitingJob]):
         return bool(self._lines)
 
     def __iter__(self) -> Iterator[WaitingJob]:
-        """Every job, line after line."""
-        return chain.from_iterable(line.jobs for line in self.lines)
+        """Every job, in the order in which they became known; of a part line after line."""
+        return iter(self._jobs.values()) if self._whole else chain.from_iterable(line.jobs for line in self.lines)
 
     def __contains__(self, job: object) -> bool:
         """Whether exactly this job is one of them."""
@@ -163,7 +165,9 @@ class Waiting(Collection[WaitingJob]):
 
     def put(self, job: WaitingJob) -> None:
         """Add a job, or put it in the place of what was known of it."""
-        self.drop(job.job_id)
+        before = self._jobs.get(job.job_id)
+        if before is not None:
+            self._leave(before)
         self._jobs[job.job_id] = job
         line = self._line(job.share, job.kind)
         insort(line.jobs, job, key=age)
@@ -172,14 +176,16 @@ class Waiting(Collection[WaitingJob]):
     def drop(self, job_id: str) -> WaitingJob | None:
         """Take a job out; gives what was known of it, None when it did not wait."""
         job = self._jobs.pop(job_id, None)
-        if job is None:
-            return None
+        if job is not None:
+            self._leave(job)
+        return job
+
+    def _leave(self, job: WaitingJob) -> None:
         line = self._lines[job.share, job.kind]
         del line.jobs[bisect_left(line.jobs, age(job), key=age)]
         line.forget(job)
         if not line.jobs:
             del self._lines[job.share, job.kind]
-        return job
 
     def _line(self, share: str, kind: Kind) -> Line:
         line = self._lines.get((share, kind))
