@@ -9,6 +9,7 @@ from pointsman.queues.explain import in_order
 from pointsman.queues.forecast import expected_start
 from pointsman.queues.policy import Mode
 from pointsman_cli import options, shapes, text
+from pointsman_cli.export import export
 from pointsman_cli.failures import FOUND
 from pointsman_cli.pins import demote, pin, unpin
 from pointsman_cli.printing import print_json
@@ -98,5 +99,5 @@ def history(ctx: click.Context, queue: str, since: float, limit: int, as_json: b
     ctx.exit(0 if moves else FOUND)
 
 
-for _verb in (pin, demote, unpin):
+for _verb in (export, pin, demote, unpin):
     queue.add_command(_verb)

@@ -1,11 +1,11 @@
 """What a simulation replays, and in what world: jobs with their classes and teams, a pool, and the pace of things."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from pointsman_simulator.traces import TraceError, TraceJob, parse_window, read_trace, split_by_capacity
+from pointsman_simulator.traces import CLASSES, TraceError, TraceJob, parse_window, read_trace, split_by_capacity
 
 Victim = Literal["lowest", "longest", "random"]
 
@@ -56,10 +56,15 @@ class Replay:
         return sum(job.seconds * job.instances for job in self.jobs)
 
 
-def from_trace(path: Path, window: str, capacity: int, classes: str) -> Replay:
-    """A window of a trace; jobs larger than the pool are left out and counted. Raises `TraceError`."""
+def from_trace(
+    path: Path, window: str, capacity: int, classes: str, known: Collection[str] = tuple(CLASSES)
+) -> Replay:
+    """A window of a trace; jobs larger than the pool are left out and counted. Raises `TraceError`.
+
+    `classes` says how a job's class is found, `known` which ones the trace may name.
+    """
     span = parse_window(window)
-    split = split_by_capacity(read_trace(path, span).jobs, capacity)
+    split = split_by_capacity(read_trace(path, span, known).jobs, capacity)
     if not split.fitting:
         raise TraceError(f"no job of {path} fits {capacity} instances; raise the capacity")
     label = classes_by(classes)

@@ -7,7 +7,7 @@ no team. One GPU of a trace stands for one instance with one GPU.
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -41,6 +41,7 @@ TEAM_OF_ALL = "all"
 """The team of a trace that has none (openb)."""
 
 _UNSAFE_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
+_UNSAFE_IN_A_JOB = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class TraceJob:
 
     @property
     def purpose(self) -> str:
-        return CLASSES[self.job_class].purpose
+        known = CLASSES.get(self.job_class)
+        return known.purpose if known else self.job_class
 
     @property
     def tags(self) -> dict[str, str]:
@@ -113,8 +115,12 @@ def parse_window(text: str) -> Window:
 
 def job_name(job_class: str, team: str, row: int) -> str:
     """A name that a policy can match by class: ("production", "7f04ca", 12) -> "prod-7f04ca-12"."""
-    safe = _UNSAFE_IN_A_NAME.sub("-", team).strip("-")[:60] or "team"
-    return f"{CLASSES[job_class].prefix}-{safe}-{row}"
+    known = CLASSES.get(job_class)
+    return f"{known.prefix if known else _safe(job_class, 'job')}-{_safe(team, 'team')}-{row}"
+
+
+def _safe(text: str, otherwise: str) -> str:
+    return _UNSAFE_IN_A_NAME.sub("-", text).strip("-")[:50] or otherwise
 
 
 def split_by_capacity(jobs: Iterable[TraceJob], capacity: int) -> CapacitySplit:
@@ -128,14 +134,15 @@ def split_by_capacity(jobs: Iterable[TraceJob], capacity: int) -> CapacitySplit:
     return CapacitySplit(tuple(fitting), tuple(too_large))
 
 
-def read_trace(path: str | Path, window: Window) -> TraceSlice:
+def read_trace(path: str | Path, window: Window, classes: Collection[str] = tuple(CLASSES)) -> TraceSlice:
     """Read the rows of `path` submitted inside `window`; the file is streamed, and unknown columns are ignored.
 
-    A share of a GPU takes a whole one: no instance has less. A row outside the window is read for `submit_s` only.
+    `derived_class` is one of `classes`. A job has the name in the column `name`, with its row, or else a made one. A
+    share of a GPU takes a whole one: no instance has less. A row outside the window is read for `submit_s` only.
     """
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as lines:
-            return _slice(str(path), lines, window)
+            return _slice(str(path), lines, window, classes)
     except OSError as error:
         raise TraceError(f"{path}: {error.strerror or error}; name a trace file (CSV) that can be read") from None
     except UnicodeDecodeError as error:
@@ -174,7 +181,7 @@ class _Row:
         return number
 
 
-def _slice(path: str, lines: Iterable[str], window: Window) -> TraceSlice:
+def _slice(path: str, lines: Iterable[str], window: Window, classes: Collection[str]) -> TraceSlice:
     jobs: list[TraceJob] = []
     without_gpu = never_started = 0
     for row in _rows(path, lines):
@@ -184,7 +191,7 @@ def _slice(path: str, lines: Iterable[str], window: Window) -> TraceSlice:
         if "wait_s" in row.cells and not row.text("wait_s") and not row.text("duration_s"):
             never_started += 1
             continue
-        job = _job(row, submit - window.start)
+        job = _job(row, submit - window.start, classes)
         if job.gpus:
             jobs.append(job)
         else:
@@ -198,16 +205,17 @@ def _slice(path: str, lines: Iterable[str], window: Window) -> TraceSlice:
     return TraceSlice(tuple(jobs), without_gpu=without_gpu, never_started=never_started)
 
 
-def _job(row: _Row, submit: float) -> TraceJob:
+def _job(row: _Row, submit: float, classes: Collection[str]) -> TraceJob:
     job_class = row.text("derived_class")
-    if job_class not in CLASSES:
-        raise row.fault("derived_class", f'"{job_class}" is no class', f"use one of {', '.join(CLASSES)}")
+    if job_class not in classes:
+        raise row.fault("derived_class", f'"{job_class}" is no class', f"use one of {', '.join(classes)}")
     column = _team_column(row.cells)
     team = row.text(column) if column else TEAM_OF_ALL
     if not team:
         raise row.fault(column or "team", "the cell is empty", "name the team")
+    name = row.text("name")
     return TraceJob(
-        name=job_name(job_class, team, row.number),
+        name=f"{_UNSAFE_IN_A_JOB.sub('-', name)[:100]}-{row.number}" if name else job_name(job_class, team, row.number),
         submit=submit,
         seconds=row.amount("duration_s", "seconds"),
         gpus=math.ceil(row.amount("gpus", "GPUs")),

@@ -112,6 +112,24 @@ def test_a_bad_row_is_refused_with_file_line_column_and_remedy(trace: Path, row:
     assert remedy in message.split(";")[-1]
 
 
+def test_the_classes_may_be_those_of_any_policy(trace: Path) -> None:
+    write(trace, PHILLY, "1000,5,1,a,urgent work", "1001,5,1,a,sweep")
+    jobs = read_trace(trace, HOUR_LONG, ("urgent work", "sweep")).jobs
+    assert [(job.job_class, job.name) for job in jobs] == [("urgent work", "urgent-work-a-1"), ("sweep", "sweep-a-2")]
+    assert jobs[0].tags == {"team": "a", "purpose": "urgent work"}
+
+
+def test_a_class_that_the_policy_does_not_have_is_refused_with_those_it_has(trace: Path) -> None:
+    write(trace, PHILLY, "1000,5,1,a,sweep")
+    with pytest.raises(TraceError, match='"sweep" is no class; use one of urgent, rest'):
+        read_trace(trace, HOUR_LONG, ("urgent", "rest"))
+
+
+def test_a_job_keeps_its_own_name_with_its_row(trace: Path) -> None:
+    write(trace, PHILLY + ",name", "1000,5,1,a,sweep,train_daily", "1001,5,1,a,sweep,a b/c", "1002,5,1,a,sweep,")
+    assert [job.name for job in read_trace(trace, HOUR_LONG).jobs] == ["train_daily-1", "a-b-c-2", "sweep-a-3"]
+
+
 @pytest.mark.parametrize(
     "header,column",
     [

@@ -1,0 +1,61 @@
+"""A day on the emulator, exported and simulated: the past of a queue is what was submitted to it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from click.testing import CliRunner
+
+from pointsman.wiring import Wiring
+from pointsman_cli.access import Target
+from pointsman_cli.demo.day import opened
+from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, demo_day
+from pointsman_cli.main import cli
+from pointsman_simulator.baselines import BASELINES
+from pointsman_simulator.measures import Run
+from pointsman_simulator.replay import Replay, from_trace
+
+JOBS = 120
+CAPACITY = 40
+
+
+@dataclass(frozen=True)
+class OneDeployment:
+    wiring: Wiring
+
+    @contextmanager
+    def open(self, target: Target) -> Iterator[Wiring]:
+        assert target.demo_at is None
+        yield self.wiring
+
+
+def waits(run: Run) -> dict[str, float]:
+    classes = {job.job_class for job in run.jobs}
+    return {name: fmean(job.waited for job in run.jobs if job.job_class == name) for name in classes}
+
+
+def test_a_day_played_exported_and_replayed_first_in_first_out_waits_as_the_day_would_have(tmp_path: Path) -> None:
+    """Pointsman reordered the day; what a job asked for, when, and how long it ran is in the export as it was."""
+    day = demo_day(DEMO_SEED, CAPACITY, ROOT / "examples" / "policy.yaml", 1.0, ROOT / "template.yaml")
+    day = replace(day, jobs=day.jobs[:JOBS], drift=None)
+    past = tmp_path / "past.csv"
+    with opened(day) as stage:
+        stage.finish(lambda *_: None)
+        words = ["queue", "export", "search-training", "--since", "7d", "--out", str(past), "--json"]
+        result = CliRunner().invoke(cli, words, obj=OneDeployment(stage.wiring))
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["jobs"], told["from_table"], told["described"], told["complete"]) == (JOBS, JOBS, 0, True)
+    assert told["capacity"] == CAPACITY
+
+    window = "{}:{}".format(*told["window"])
+    replay = from_trace(past, window, told["capacity"], "derived_class", [one.name for one in day.policy.classes])
+    exported = BASELINES["fifo_strict"](replay)
+    submitted = BASELINES["fifo_strict"](Replay(day.jobs, 0, CAPACITY, day.window))
+    assert waits(exported) == pytest.approx(waits(submitted), abs=1.0)
+    assert max(waits(submitted).values()) > 600
+    assert replay.gpu_seconds == pytest.approx(sum(job.seconds * job.gpus for job in day.jobs), rel=1e-4)
