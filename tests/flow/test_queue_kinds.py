@@ -163,7 +163,7 @@ def test_people_are_told_why_nothing_moves_and_what_to_change(day: Day, queue: s
 
 def test_a_job_of_a_fifo_queue_is_explained(day: Day) -> None:
     answer: dict[str, Any] = json.loads(asked(day, "explain", "fifo", "prod-fifo", "--json").output)
-    assert answer["holds"] == "Nothing in this kind of queue can be moved: it starts when its turn comes."
+    assert "so nothing passes the first. That is sweep-fifo (sweep, 1 instance)" in answer["holds"]
 
 
 def test_a_policy_that_comes_later_finds_the_jobs_that_were_recorded_without_it(day: Day) -> None:

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.forecast import LAG, forecast
 from pointsman.queues.jobs import BusyJob, WaitingJob
-from pointsman.queues.policy import JobClass, Policy
+from pointsman.queues.policy import JobClass, Policy, Reservation
 from pointsman.queues.view import QueueView
 
 HOUR, NOW = 3600.0, 1_800_000_000.0
@@ -103,3 +104,14 @@ def test_what_arrives_and_outranks_a_job_makes_it_later() -> None:
     rush = tuple(replace(runs(f"p{n}"), kind=kind(1, "production"), submitted=NOW - HOUR) for n in range(2))
     busy = view(waits("old", waited=12 * HOUR), busy=rush)
     assert forecast(busy, POLICY)["old"].p90 >= forecast(quiet, POLICY)["old"].p50
+
+
+def test_while_a_place_is_held_what_fits_waits_too() -> None:
+    """An alarm counts as time waited, so that the place is held at once."""
+    ruling = replace(POLICY, reservation=Reservation(3 * HOUR))
+    jobs = (waits("big", size=3, waited=600, job_class="production"), waits("small"))
+    seen = view(*jobs, busy=(runs("r1"), runs("r2")), capacity=3)
+    assert forecast(seen, ruling)["small"].p90 == 0.0
+    drift = Effect("drift", NOW - 60, "production", 12 * HOUR)
+    held = forecast(replace(seen, effects=(drift,)), ruling)
+    assert held["small"].p50 > held["big"].p50 > 0

@@ -164,6 +164,8 @@ class _Play:
         self._random = Random(f"{view.queue} {view.now} {len(view.waiting)}")
         self._times = RunTimes(view.history, view.busy, view.now, self._random)
         self._place = {c.name: n for n, c in enumerate(policy.classes)}
+        self._boosts = [*(ranks.boosts.get(c.name, 0.0) for c in policy.classes), 0.0]
+        self._held_never = [*(c.name in ranks.cases.satisfied for c in policy.classes), True]
         held = policy.reservation
         self._hold_after = held.after if acts and held is not None and held.at_most else float("inf")
         self._keys = {job.job_id: self._key(job, job.submitted) for job in view.waiting}
@@ -268,12 +270,19 @@ class _Play:
                 started[item[0][3]] = at
         return rest, (told, free)
 
+    def _may_be_held(self, item: _Item, at: float) -> bool:
+        """Whether a place may be held for it: what must go first at once, all else when it has waited long enough."""
+        tier, place = item[0][0], item[4]
+        if self._held_never[place] or tier is Tier.LAST:
+            return False
+        return tier < Tier.USUAL or at - item[3] + self._boosts[place] >= self._hold_after
+
     def _held(self, row: Sequence[_Item], free: int, at: float) -> _Item | None:
         """The job for which what is freed is held: nothing that ranks after it starts before it."""
         best: _Item | None = None
         if self._hold_after < float("inf"):
             for item in row:
-                waits = item[1] > max(1, free) and at - item[3] >= self._hold_after
+                waits = item[1] > max(1, free) and self._may_be_held(item, at)
                 if waits and (best is None or (item[4], item[3]) < (best[4], best[3])):
                     best = item
         return best
