@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pointsman.queues.jobs import Status
+from pointsman.queues.jobs import NO_QUEUE, Status
 from pointsman_emulator import Faults
 from tests.flow.day import MINUTE, QUEUE, ROOT, Day, opened
 
@@ -137,7 +137,8 @@ def test_a_preemption_of_a_job_that_we_never_saw_is_no_fault_and_the_rest_goes_o
     day.say(unknown, good)
     assert name in day.rows()
     assert day.dead_letters() == []
-    assert day.wiring.jobs.load(["0000-never-seen"]) == {}
+    (kept,) = day.wiring.jobs.load(["0000-never-seen"]).values()
+    assert (kept.queue, kept.doubtful) == (NO_QUEUE, True), "its next pass over quota shares describes it"
 
 
 def test_a_preemption_of_a_job_that_we_know_puts_it_in_doubt(day: Told) -> None:

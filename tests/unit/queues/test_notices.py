@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pointsman.queues.jobs import Detail, JobRecord, Status
-from pointsman.queues.notices import EACH, NEW_AT_MOST, QueueNotice, failures, standing, transitions
+from pointsman.queues.notices import EACH, NEW_AT_MOST, QueueNotice, failures, standing, transitions, unplanned
 from pointsman.queues.policy import JobClass, Match, Policy
-from pointsman.queues.reasons import Tell, Told
+from pointsman.queues.reasons import Move, Reason, Tell, Told
 
 NOW = 1_800_000_000.0
 POLICY = Policy("q", (JobClass("production", Match("prod-*")), JobClass("sweep")))
@@ -90,3 +90,16 @@ def test_only_a_job_of_the_first_class_that_failed_is_told_of_with_its_owner() -
     told_of = {"failed/p": "prod-1 (production) has failed: CapacityError: none. Its owner is search."}
     assert failures(rows, POLICY) == told_of
     assert failures(rows, Policy("q", (JobClass("everything"),))) == {}
+
+
+def test_an_eviction_that_nobody_asked_for_is_told_once_for_each_time_and_the_planned_are_not() -> None:
+    def move(reason: Reason) -> Move:
+        return Move(
+            "v", "sweep-1", "sweep", 0, 0, reason, "Batch evicted sweep-1, a job that nobody had asked it to evict."
+        )
+
+    evicted = replace(row("v", Status.RUNNABLE), preemptions=2)
+    found = unplanned([move(Reason.UNPLANNED), move(Reason.EVICTED), move(Reason.RECLAIMED)], {"v": evicted})
+    assert found == {"unplanned/v/2": "Batch evicted sweep-1, a job that nobody had asked it to evict."}
+    again = unplanned([move(Reason.UNPLANNED)], {"v": replace(evicted, preemptions=3)})
+    assert found.keys() != again.keys()
