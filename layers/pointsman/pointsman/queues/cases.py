@@ -81,10 +81,10 @@ class Cases:
 
 def cases_of(view: QueueView, policy: Policy) -> Cases:
     """What is special now, under the policy as the open windows make it."""
-    held: dict[str, int] = {}
-    for busy in view.busy:
-        held[busy.kind.job_class] = held.get(busy.kind.job_class, 0) + busy.kind.size
     parts = [c for c in policy.classes if c.entitlement is not None or c.ceiling is not None]
+    held: dict[str, int] = {}
+    for busy in view.busy if parts else ():
+        held[busy.kind.job_class] = held.get(busy.kind.job_class, 0) + busy.kind.size
     found = _Finding(view)
     for job in found.special(view.lines):
         found.look(job)

@@ -7,10 +7,9 @@ within a few per cent of knowing the run times for ordering a queue (Alibaba PAI
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from statistics import median
 
 KEPT = 20  # durations remembered for each circle
 ENOUGH = 3  # finished jobs before a circle is trusted
@@ -72,7 +71,7 @@ class _Alike:
     middle: float = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "middle", median(self.seconds) if self.seconds else UNKNOWN_SECONDS)
+        object.__setattr__(self, "middle", _middle(self.seconds) if self.seconds else UNKNOWN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +153,12 @@ class History:
         >>> History().learn(Finished(kind, s) for s in (60.0, 600.0, 900.0)).remaining(kind, 500.0)
         250.0
         """
-        known = self.alike(kind) or (UNKNOWN_SECONDS,)
-        longer = known[bisect_right(known, elapsed) :]
-        return (median(longer) - elapsed) if longer else max(elapsed, 60.0)
+        known = self._of(kind).seconds or (UNKNOWN_SECONDS,)
+        longer = bisect_right(known, elapsed)
+        return _middle(known, longer) - elapsed if longer < len(known) else max(elapsed, 60.0)
+
+
+def _middle(ordered: Sequence[float], start: int = 0) -> float:
+    """The median of what is ordered, from `start` on."""
+    half, odd = divmod(len(ordered) - start, 2)
+    return ordered[start + half] if odd else (ordered[start + half - 1] + ordered[start + half]) / 2
