@@ -148,3 +148,28 @@ def test_a_look_stores_and_tells_nothing() -> None:
     assert policy is not None
     world.observer(keep=False)
     assert (world.control.notices(QUEUE), world.notices.told) == ((), [])
+
+
+def test_a_deadline_is_told_when_it_is_at_risk_and_again_when_it_is_missed() -> None:
+    world = World()
+    world.apply(default={"name": "sweep", "deadline": "2h"})
+    world.run("running", size=8)
+    world.submit("late")
+    world.clock.advance(5)
+    for _ in range(4):
+        world.pass_(after=2400)
+    assert world.notices.kinds == ["at_risk/late", "deadline_missed/late"]
+    world.move("late", Status.RUNNING)
+    world.pass_()
+    assert all(notice.over for notice in world.control.notices(QUEUE))
+
+
+def test_a_job_that_is_in_doubt_for_one_pass_is_not_told_of_twice() -> None:
+    world = too_big()
+    world.pass_()
+    world.jobs.save(replace(world.jobs.jobs["huge"], doubtful=True))
+    world.jobs.take_budget(100_000, world.clock.now())  # so that it cannot be described
+    world.batch.fail_next("describe_job", Transient("throttled"))
+    world.pass_()
+    world.pass_(after=600)
+    assert world.notices.kinds == ["cannot_fit/huge"]

@@ -14,6 +14,7 @@ from pointsman.queues.reasons import Move, Reason
 
 DAY = 86_400
 SWITCH_TRIES = 3
+NOTICE_DAYS = 7  # what is over, or happened: every pass reads them all, and nothing tells of it again by then
 KEPT_DAYS = 90  # moves, writes, and effects that are over
 
 
@@ -148,7 +149,7 @@ class DynamoControl:
             "since": notice.since,
             "sent": int(notice.sent),
             "ended": int(notice.over),
-            "expires_at": int(notice.since) + DAY * KEPT_DAYS if notice.over or notice.happened else None,
+            "expires_at": int(notice.since) + DAY * NOTICE_DAYS if notice.over or notice.happened else None,
         }
         item = _item(f"NOTICE#{queue}", notice.key, values)
         if before is None:
