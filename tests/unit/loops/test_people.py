@@ -24,7 +24,7 @@ def set_by_someone(**policy: Any) -> World:
     world.set_by_hand("mine", 77)
     doubt(world)
     world.pass_()
-    assert world.report.view.waiting[1].foreign
+    assert [job.foreign for job in world.report.view.waiting] == [False, True]
     return world
 
 

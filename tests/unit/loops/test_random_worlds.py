@@ -156,6 +156,6 @@ def test_a_day_of_trouble_ends_with_every_job_run_and_nobody_left_lifted(seed: i
         day.minute(0.0)
     world = day.world
     assert {job.status for job in world.batch.jobs.values()} == {Status.SUCCEEDED}
-    assert world.report.view.waiting == ()
+    assert not world.report.view.waiting
     assert world.record.priorities == ()
     assert not [job_id for job_id, priority in world.priorities().items() if priority >= LOWEST]

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping
 
 from pointsman.loops.fit import misfits
 from pointsman.ports import QueueDescription, QueueRecord, Snapshot
+from pointsman.queues.classify import Classifier
 from pointsman.queues.estimates import Finished
-from pointsman.queues.jobs import SOON, BusyJob, Detail, JobRecord, Stage, Status, WaitingJob, kind_of
+from pointsman.queues.jobs import SOON, BusyJob, Detail, JobRecord, Stage, Status, WaitingJob
 from pointsman.queues.pins import Pin, foreign_until
 from pointsman.queues.policy import Policy, due_of
 from pointsman.queues.view import QueueKind, Share
+from pointsman.queues.waiting import Waiting
 
 UNDESCRIBED = Detail(size=1, gpus=0, share=None, priority=0)
 
@@ -22,8 +24,9 @@ def finished(row: JobRecord, policy: Policy) -> Finished | None:
     crashed = row.status is Status.FAILED and ran < SOON
     if row.status is not Status.SUCCEEDED and not crashed:
         return None
-    job_class = policy.classify(row.name, row.detail.tags, row.detail.share)
-    return Finished(kind_of(row, row.detail, job_class.name), ran, crashed)
+    classifier = Classifier(policy)
+    job_class = classifier.job_class(row.name, row.detail)
+    return Finished(classifier.kind(row.name, row.detail, job_class), ran, crashed)
 
 
 def table_use(known: Mapping[str, JobRecord]) -> int:
@@ -38,12 +41,14 @@ def jobs_of(
     known: Mapping[str, JobRecord],
     pins: Mapping[str, Pin],
     now: float,
-) -> tuple[tuple[WaitingJob, ...], tuple[BusyJob, ...], tuple[WaitingJob, ...]]:
+) -> tuple[Waiting, tuple[BusyJob, ...], tuple[WaitingJob, ...]]:
     """The jobs that wait, those that hold capacity, and those that wait in shares that the policy does not rule.
 
     A record that may not be used yet is left out; a container job counts one, by its events alone.
     """
-    ours = dict(record.priorities)
+    ours, classifier = dict(record.priorities), Classifier(policy)
+    shared = description.kind in (QueueKind.FAIR_SHARE, QueueKind.QUOTA_SHARE)
+    ruled: dict[str | None, bool] = {}
     waiting: list[WaitingJob] = []
     busy: list[BusyJob] = []
     strangers: list[WaitingJob] = []
@@ -53,8 +58,8 @@ def jobs_of(
             detail = UNDESCRIBED  # there is no Describe of a service job for it: events are all that is known
         elif detail is None or row.doubtful:
             continue
-        job_class = policy.classify(row.name, detail.tags, detail.share)
-        kind = kind_of(row, detail, job_class.name)
+        job_class = classifier.job_class(row.name, detail)
+        kind = classifier.kind(row.name, detail, job_class)
         if row.stage is Stage.BUSY:
             busy.append(
                 BusyJob(
@@ -74,7 +79,9 @@ def jobs_of(
             )
             continue
         submitted = row.submitted_priority or 0
-        until = foreign_until(pins.get(row.job_id), row.foreign_since or row.at, policy.respect_human, now)
+        until = float("inf")
+        if row.foreign:
+            until = foreign_until(pins.get(row.job_id), row.foreign_since or row.at, policy.respect_human, now)
         foreign = row.foreign and now < until
         job = WaitingJob(
             job_id=row.job_id,
@@ -86,14 +93,14 @@ def jobs_of(
             submitted_priority=submitted,
             foreign=foreign,
             share=detail.share or "",
-            due=due_of(job_class.deadline, row.created, detail.tags),
+            due=due_of(job_class.deadline, row.created, detail.tags) if job_class.deadline else None,
             crashes=row.crashes,
             foreign_until=until,
         )
-        shared = description.kind in (QueueKind.FAIR_SHARE, QueueKind.QUOTA_SHARE)
-        ruled = not shared or policy.rules(detail.share)
-        (waiting if ruled else strangers).append(job)
-    return tuple(waiting), tuple(busy), tuple(strangers)
+        if detail.share not in ruled:
+            ruled[detail.share] = not shared or policy.rules(detail.share)
+        (waiting if ruled[detail.share] else strangers).append(job)
+    return Waiting(waiting), tuple(busy), tuple(strangers)
 
 
 def shares_of(

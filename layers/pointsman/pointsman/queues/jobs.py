@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from pointsman.queues.estimates import Kind, name_pattern
+from pointsman.queues.estimates import Kind
+
+
+class Stage(StrEnum):
+    """What a status means for capacity: Batch counts SCHEDULED, STARTING and RUNNING as in use."""
+
+    WAITING = "waiting"
+    BUSY = "busy"
+    ENDED = "ended"
 
 
 class Status(StrEnum):
@@ -22,22 +30,13 @@ class Status(StrEnum):
     SUCCEEDED = "SUCCEEDED"
     FAILED = "FAILED"
 
-    @property
-    def stage(self) -> "Stage":
-        """Whether a job of this status waits, holds capacity, or has ended."""
-        if self in (Status.SUBMITTED, Status.PENDING, Status.RUNNABLE):
-            return Stage.WAITING
-        if self in (Status.SUCCEEDED, Status.FAILED):
-            return Stage.ENDED
-        return Stage.BUSY
+    stage: Stage
+    """Whether a job of this status waits, holds capacity, or has ended."""
 
-
-class Stage(StrEnum):
-    """What a status means for capacity: Batch counts SCHEDULED, STARTING and RUNNING as in use."""
-
-    WAITING = "waiting"
-    BUSY = "busy"
-    ENDED = "ended"
+    def __init__(self, value: str) -> None:
+        ended = value in ("SUCCEEDED", "FAILED")
+        waits = value in ("SUBMITTED", "PENDING", "RUNNABLE")
+        self.stage = Stage.WAITING if waits else Stage.ENDED if ended else Stage.BUSY
 
 
 NO_QUEUE = "?"  # of a job of which only its id is known: no queue can have this name
@@ -217,12 +216,6 @@ def _described(record: JobRecord, seen: Sighting) -> JobRecord:
         submitted_priority=first if first is not None or seen.detail is None else seen.detail.priority,
         doubtful=False,
     )
-
-
-def kind_of(record: JobRecord, detail: Detail, job_class: str) -> Kind:
-    """What the job is alike to; its team is its `team` tag, or else its share."""
-    team = detail.tags.get("team") or detail.share or ""
-    return Kind(team, name_pattern(record.name), detail.size, job_class, detail.types)
 
 
 @dataclass(frozen=True, slots=True)
