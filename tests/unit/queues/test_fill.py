@@ -137,3 +137,19 @@ def test_a_backfill_is_counted_when_it_is_lifted_and_not_again_after() -> None:
     big, small = waiting("big", size=4, waited=9, gpus=1), waiting("a")
     assert decide(view(big, small, used=6), UNLIMITED).backfills == 1
     assert decide(view(big, replace(small, priority=4999), used=6), UNLIMITED).backfills == 0
+
+
+@pytest.mark.parametrize(
+    "case, hours, wanted",
+    [
+        ("no job goes before it merely for being small", 3.0, []),
+        ("one does that has waited so much longer", 6.0, ["small"]),
+    ],
+)
+def test_however_wide_the_spread_while_a_place_is_held(case: str, hours: float, wanted: list[str]) -> None:
+    """The held job asks for 6 GPU-hours: at 1.5 h a doubling it stands 2.7 h behind one of 1 GPU-hour."""
+    wide = replace(UNLIMITED, spread=100 * HOUR)
+    held = waiting("held", "sweep", size=6, waited=6 * HOUR)
+    of = view(held, waiting("small", waited=hours * HOUR), used=6)
+    front = fill(of, ranks_at(wide, (), NOW), Hold(held, NOW + 60.0, 0))
+    assert [c.job.job_id for c, _ in front] == wanted, case

@@ -38,7 +38,7 @@ class _Filling:
                 lines.close()
                 continue
             in_time = self._hold is None or self._view.now + candidate.expected <= self._hold.until
-            before = self._held is not None and candidate.order < self._held.order
+            before = self._held is not None and candidate.claims_before(self._held)
             if size > self.free or not (in_time or before or size <= self._spare):
                 passed = passed or candidate
                 lines.close()

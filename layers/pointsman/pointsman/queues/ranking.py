@@ -21,6 +21,7 @@ from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueView
 from pointsman.queues.waiting import Line, Waiting, age
 
+HELD_SPREAD = 5400.0  # seconds: the spread, at most, by which a job goes before one for which a place is held
 _TIER = 1e12  # seconds: more than any two scores are apart
 
 
@@ -42,11 +43,12 @@ class Ranks:
         """The job with its score; `expected` is its run time in seconds."""
         name = job.kind.job_class
         gpu_hours = expected * job.gpus / 3600
-        score = job.submitted - self.head_starts[name] + self.spread * log2(1 + gpu_hours)
+        growth, senior = log2(1 + gpu_hours), job.submitted - self.head_starts[name]
         tier = self.cases.tiers.get(job.job_id)
         if tier is None:
             tier = Tier.DUE if now - job.submitted > self.limits[name] else Tier.USUAL
-        return Candidate(tier, score, job, expected, self.cases.whys.get(job.job_id))
+        score, claim = senior + self.spread * growth, senior + min(self.spread, HELD_SPREAD) * growth
+        return Candidate(tier, score, claim, job, expected, self.cases.whys.get(job.job_id))
 
     def may_have(self, job: WaitingJob) -> bool:
         """Whether the job may be favoured: it does not go last, and its class's ceiling leaves room for it."""
@@ -95,10 +97,15 @@ def ranks_of(view: QueueView, policy: Policy) -> Ranks:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The first job of a line, with its score and its expected run time in seconds; `why` it goes first, if it does."""
+    """The first job of a line, with its score and its expected run time in seconds; `why` it goes first, if it does.
+
+    `claim` is the score with a spread of `HELD_SPREAD` at most: while a place is held for a big job, a small one does
+    not go before it merely because it is small.
+    """
 
     tier: Tier
     score: float
+    claim: float
     job: WaitingJob
     expected: float
     why: Why | None = None
@@ -107,6 +114,10 @@ class Candidate:
     def overdue(self) -> bool:
         """Whether it goes first because it has waited too long."""
         return self.tier is Tier.DUE and self.why is None
+
+    def claims_before(self, held: "Candidate") -> bool:
+        """Whether the job may start before one for which a place is held, whatever becomes of that."""
+        return (self.tier, self.claim, self.job.submitted) < (held.tier, held.claim, held.job.submitted)
 
     @property
     def order(self) -> tuple[Tier, float, float, str]:
