@@ -1,15 +1,18 @@
 """`pointsman simulate`: try a policy on a queue's past, or on a public trace, beside what the queue would do alone."""
 
+import shlex
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from multiprocessing import get_context
 from os import cpu_count
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from pointsman.errors import UserMistake
 from pointsman.queues.policy import Policy
@@ -21,8 +24,12 @@ from pointsman_simulator.ablations import ABLATIONS, without
 from pointsman_simulator.baselines import BASELINES
 from pointsman_simulator.measures import Run, figures
 from pointsman_simulator.replay import Replay, World, from_trace
+from pointsman_simulator.series import FACTORS, scaled
 from pointsman_simulator.steered import STEERED
-from pointsman_simulator.traces import TraceError
+from pointsman_simulator.traces import CLASSES, TraceError
+
+if TYPE_CHECKING:
+    from pointsman_cli.report.page import Facts
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (*BASELINES, *STEERED)
@@ -44,8 +51,12 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 @click.option("--pass-every", type=click.FloatRange(1), default=30.0, show_default=True, help="Seconds, at least.")
 @click.option("--ablate", type=click.Choice(sorted(ABLATIONS)), help="Take one mechanism of Pointsman away.")
 @click.option("--runs", default=",".join(SHOWN), show_default=True, help=f"Which of: {', '.join(NAMES)}.")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
+              help="Write a page with plots; plays the policy under other head starts too.")  # fmt: skip
 @options.as_json
+@click.pass_context
 def simulate(
+    ctx: click.Context,
     trace: Path,
     window: str,
     capacity: int,
@@ -57,35 +68,99 @@ def simulate(
     pass_every: float,
     ablate: str | None,
     runs: str,
+    report: Path | None,
     as_json: bool,
 ) -> None:
     """Replay jobs under a policy with the decisions that production makes, next to baselines."""
     names = _names(runs)
+    if report is not None:
+        _check_report(report)
+    stated = _stated(policy)
     try:
-        replay = from_trace(trace, window, capacity, classes)
+        replay = from_trace(trace, window, capacity, classes, {**CLASSES, **dict.fromkeys(_named(stated))})
     except TraceError as error:
         raise UserMistake(str(error), place="--trace") from None
-    rule = _policy(policy, replay)
-    if ablate:
-        rule = without(rule, ablate)
+    _check_classes(policy, stated, replay)
+    rule = without(stated, ablate) if ablate else stated
     world = World(seed, event_delay=event_delay, pass_every=pass_every, victim=batch_victim)
-    results = [figures(run, replay.gpu_seconds) for run in simulated(names, replay, world, rule)]
+    if report is None:
+        results = [figures(run, replay.gpu_seconds) for run in simulated(_each(names, rule), replay, world)]
+    else:
+        facts = _facts(ctx, names, replay, world, rule)
+        _write(report, facts)
+        results = [figures(run, replay.gpu_seconds) for run in facts.runs]
     if as_json:
         print_json({"runs": results, "left_out": replay.left_out})
     else:
         _say(replay, results)
+        if report is not None:
+            screen().print(f"The page is {report}.", soft_wrap=True)
 
 
-def simulated(names: list[str], replay: Replay, world: World, policy: Policy) -> list[Run]:
+Task = tuple[str, Policy]
+"""A run by its name, and the policy to steer it by."""
+
+
+def _each(names: list[str], policy: Policy) -> list[Task]:
+    return [(name, policy) for name in names]
+
+
+def simulated(tasks: list[Task], replay: Replay, world: World) -> list[Run]:
     """Each of these runs, side by side on as many processors as there are."""
-    one = partial(_run, replay=replay, world=world, policy=policy)
-    if len(names) == 1:
-        return [one(names[0])]
-    with ProcessPoolExecutor(min(len(names), cpu_count() or 1), get_context("spawn")) as workers:
-        return list(workers.map(one, names))
+    one = partial(_run, replay=replay, world=world)
+    if len(tasks) == 1:
+        return [one(tasks[0])]
+    with ProcessPoolExecutor(min(len(tasks), cpu_count() or 1), get_context("spawn")) as workers:
+        return list(workers.map(one, tasks))
 
 
-def _run(name: str, replay: Replay, world: World, policy: Policy) -> Run:
+def _facts(ctx: click.Context, names: list[str], replay: Replay, world: World, policy: Policy) -> "Facts":
+    """The runs that were asked for, and the policy's own under each of `FACTORS`; none of them is played twice."""
+    from pointsman_cli.report.page import Facts
+
+    own = next((name for name in reversed(names) if name in STEERED), "pointsman")
+    others = [factor for factor in FACTORS if factor != 1 or own not in names]
+    tasks = [*_each(names, policy), *((own, scaled(policy, factor)) for factor in others)]
+    runs = simulated(tasks, replay, world)
+    shown, more = tuple(runs[: len(names)]), dict(zip(others, runs[len(names) :], strict=True))
+    if own in names:
+        more[1.0] = shown[names.index(own)]
+    frontier = tuple((factor, more[factor]) for factor in FACTORS)
+    return Facts(_command(ctx), replay, policy, own, shown, frontier)
+
+
+def _command(ctx: click.Context) -> str:
+    """What was typed, with the defaults left out."""
+    words = ["pointsman", "simulate"]
+    for param in ctx.command.params:
+        name = param.name or ""
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            words.append(param.opts[-1] if param.opts[-1].startswith("--") else param.opts[0])
+            words += [] if isinstance(ctx.params[name], bool) else [str(ctx.params[name])]
+    return shlex.join(words)
+
+
+def _check_report(file: Path) -> None:
+    """Find out before the runs, which take long, what would keep the page from being written."""
+    if find_spec("plotly") is None:
+        raise UserMistake("plotly is missing", place="--report", remedy="install pointsman with the extra `report`")
+    if not file.parent.is_dir():
+        raise UserMistake(f"there is no folder {file.parent}", place="--report", remedy="make it first")
+
+
+def _write(file: Path, facts: "Facts") -> None:
+    from pointsman_cli.report.page import page
+
+    try:
+        file.write_text(page(facts), encoding="utf-8")
+    except OSError as error:
+        raise UserMistake(
+            error.strerror or str(error), place=str(file), remedy="name a file that can be written"
+        ) from None
+
+
+def _run(task: Task, replay: Replay, world: World) -> Run:
+    name, policy = task
     began = perf_counter()
     run = BASELINES[name](replay) if name in BASELINES else STEERED[name](replay, world, policy)
     return replace(run, seconds=perf_counter() - began)
@@ -101,18 +176,25 @@ def _names(runs: str) -> list[str]:
     return names
 
 
-def _policy(file: Path, replay: Replay) -> Policy:
+def _stated(file: Path) -> Policy:
     stated = check(file).stated
     if stated is None:
         raise UserMistake("this policy is not valid", place=str(file), remedy=f"pointsman policy check {file}")
-    known = {one.name for one in stated.classes}
+    return stated
+
+
+def _named(policy: Policy) -> list[str]:
+    return [one.name for one in policy.classes]
+
+
+def _check_classes(file: Path, policy: Policy, replay: Replay) -> None:
+    known = set(_named(policy))
     if strange := sorted(set(replay.classes) - known):
         raise UserMistake(
             f"the jobs have classes that the policy does not name: {', '.join(strange)}",
             place=str(file),
             remedy=f"name them; it has {', '.join(sorted(known))}",
         )
-    return stated
 
 
 def _say(replay: Replay, results: list[dict[str, Any]]) -> None:

@@ -1,0 +1,58 @@
+"""The page of `simulate --report`: what is in it, and that it is one page."""
+
+import re
+
+from pointsman_cli.report import page as pages
+from pointsman_cli.report.charts import frontier, looks
+from tests.unit.report.runs import facts
+
+PLOTS = {"frontier", "frontier-own", "waits-0", "waits-1", "waits-2", "waits-3", "use", "depth"}
+
+
+def plots(html: str) -> set[str]:
+    return set(re.findall(r'<div class="plot" id="([^"]+)"', html))
+
+
+def test_every_plot_is_there_and_those_of_evictions_where_there_were_some() -> None:
+    assert plots(pages.page(facts(evictions=True))) == PLOTS | {"evictions", "lost"}
+    without = pages.page(facts(evictions=False))
+    assert plots(without) == PLOTS
+    assert "No run evicted a job." in without
+
+
+def test_the_page_has_the_figures_the_command_and_what_they_do_not_mean() -> None:
+    html = pages.page(facts(evictions=True))
+    assert html.count('<tr class="own">') == 1
+    assert len(re.findall(r"<tr", html.split("<tbody>")[1])) == 3 + 4
+    assert "<pre>pointsman simulate --trace &#x27;a &lt;b&gt;.csv&#x27; --report page.html</pre>" in html
+    assert "What these figures do not mean" in html
+    assert "<h1>search &lt;training&gt;: a policy, tried</h1>" in html
+    assert "2 larger than the pool are left out" in html
+
+
+def test_nothing_is_left_of_the_template_and_nothing_is_fetched() -> None:
+    html = pages.page(facts(evictions=False))
+    shown = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r"\$[a-z]", shown)
+    assert not re.search(r"""(src|href)=|url\(|@import""", shown)
+    assert "default-src 'none'" in html
+
+
+def test_a_name_cannot_end_the_script_that_it_stands_in() -> None:
+    assert pages._json({"name": "</script><script>alert(1)"}) == '{"name":"\\u003c/script>\\u003cscript>alert(1)"}'
+
+
+def test_each_run_has_a_look_of_its_own_and_ours_is_drawn_through() -> None:
+    one = facts(evictions=True)
+    look = looks(one.runs, one.own)
+    assert len({(each.colour, each.symbol) for each in look.values()}) == len(one.runs)
+    assert [name for name, each in look.items() if each.dash == "solid"] == [one.own]
+
+
+def test_the_frontier_is_five_policies_beside_one_point_of_each_baseline() -> None:
+    one = facts(evictions=True)
+    among, alone = frontier(one.runs, one.frontier, "production", looks(one.runs, one.own))
+    assert [len(trace["x"]) for trace in among.data] == [5, 1, 1]
+    assert [trace["name"] for trace in among.data] == ["your policy", "fifo_strict", "sesf"]
+    assert among.data[0]["text"] == ["", "", "your policy", "", ""]
+    assert alone.data[0]["x"] == among.data[0]["x"]
