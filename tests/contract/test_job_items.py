@@ -13,6 +13,7 @@ from tests.contract.jobs import T0, job
 INDEXED = ("pk", "q", "s", "st", "v")  # its keys, the table's key, and what the adapter reads
 NAME = "prod-ranker-refresh-2027-01-15-eu-west-1"
 DETAIL = Detail(4, 32, "ranking", 0, {"team": "ranking", "purpose": "explore"})
+TAGGED = Detail(4, 32, "ranking", 0, {"team": "ranking", **{f"cost-centre-{n}": "x" * 200 for n in range(49)}})
 LIFTED = Detail(4, 32, "ranking", 4999, {"team": "ranking", "purpose": "explore"})
 
 
@@ -29,8 +30,9 @@ def size_of(attribute: dict[str, str]) -> int:
         job(name=NAME, at=T0 + 3 * 86_400, detail=DETAIL, version=12),
         job(name=NAME, at=T0 + 3 * 86_400, detail=LIFTED, version=12),
         job(1, Status.RUNNING, name=NAME, at=T0 + 7200, detail=LIFTED, started=T0 + 7200, attempts=1, version=12),
+        job(name=NAME, at=T0 + 2.5, detail=TAGGED.with_tags_of(("team",)), version=2),
     ],
-    ids=["new", "waiting for days", "lifted", "running"],
+    ids=["new", "waiting for days", "lifted", "running", "of fifty tags"],
 )
 def test_a_typical_job_takes_at_most_200_bytes_of_the_index(record: JobRecord) -> None:
     assert len(record.name) == 40
@@ -47,6 +49,7 @@ details = st.builds(
     share=st.none() | st.text(),
     priority=st.integers(0, 9999),
     tags=st.dictionaries(st.text(min_size=1), st.text(), max_size=4),
+    tags_of=st.text(),
 )
 records = st.builds(
     JobRecord,

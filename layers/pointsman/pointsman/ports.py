@@ -120,10 +120,10 @@ class Sweep:
 class QueueRecord:
     """What one pass leaves for the next. `owner` and `lease_until` make one writer of two passes.
 
-    An `owner` that is still named did not come to the end of its pass. `swept` is when the last whole sweep began.
-    `priorities` are what we set active jobs to, `would` what a queue in observe would have set, `suspects` jobs on
-    which the snapshot and the table disagreed, `preempted` how often Batch has preempted active jobs. `problem` is what
-    people should know of the last pass (empty: nothing).
+    An `owner` that is still named did not come to the end of its pass. `looked` is how many seconds the last look at
+    the queue took; `swept` is when the last whole sweep began. `priorities` are what we set active jobs to, `would`
+    what a queue in observe would have set, `suspects` jobs on which snapshot and table disagreed, `preempted` how
+    often Batch has preempted active jobs. `problem` is what people should know of the last pass (empty: nothing).
     """
 
     queue: str
@@ -131,6 +131,7 @@ class QueueRecord:
     owner: str = ""
     lease_until: float = 0.0
     passed_at: float = 0.0
+    looked: float = 0.0
     next_wake_at: float = 0.0
     described_at: float = 0.0
     description: QueueDescription | None = None

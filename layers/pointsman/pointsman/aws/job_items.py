@@ -31,7 +31,7 @@ _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
 # preemptions, flags, since when its priority is someone else's (after its creation), crashes, and of a job in a quota
 # share its instance types, checkpoints, and preemptions that it outlives; what Batch says of its status. A later
-# release only adds to its end.
+# release only adds to its end. Where tags were left out, the mark of which is among those that were not, under no name.
 _DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None, ""]
 _FIELDS = len(_DEFAULTS)
 
@@ -53,7 +53,7 @@ def encode(record: JobRecord) -> Item:
         detail.size if detail else None,
         detail.gpus if detail else 0,
         detail.priority if detail else 0,
-        dict(detail.tags) if detail and detail.tags else None,
+        _tags(detail) if detail else None,
         record.submitted_priority,
         record.attempts,
         _after(at, record.started),
@@ -90,6 +90,8 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
     (name, number_, after, share, size, gpus, priority, tags,
      submitted, attempts, started, stopped, preemptions, flags, since, crashes,
      types, checkpoints, outlives, reason) = state[:_FIELDS]  # fmt: skip
+    tags = tags or {}
+    tags_of = tags.pop("", "")
     created = int((item.get("s") or item["sort"])["S"][2:])
     at = created + after
     return JobRecord(
@@ -103,7 +105,9 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
         preemptions,
         None if started is None else (at + started) / 1000,
         None if stopped is None else (at + stopped) / 1000,
-        None if size is None else Detail(size, gpus, share, priority, tags or {}, _types(types), checkpoints, outlives),
+        None
+        if size is None
+        else Detail(size, gpus, share, priority, tags, _types(types), checkpoints, outlives, tags_of),
         submitted,
         doubtful=bool(flags & _DOUBTFUL),
         folded=bool(flags & _FOLDED),
@@ -125,6 +129,11 @@ def rounded(record: JobRecord) -> JobRecord:
         stopped=None if record.stopped is None else round(record.stopped * 1000) / 1000,
         foreign_since=round(record.foreign_since * 1000) / 1000,
     )
+
+
+def _tags(detail: Detail) -> dict[str, str] | None:
+    mark = {"": detail.tags_of} if detail.tags_of else {}
+    return {**detail.tags, **mark} or None
 
 
 def _types(stored: list[list[Any]] | None) -> tuple[tuple[str, int], ...]:

@@ -1,10 +1,10 @@
 """What a pass should not believe yet: where the snapshot and the table disagree, and what to describe first."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pointsman.loops.view import table_use
 from pointsman.ports import QueueRecord, Snapshot
-from pointsman.queues.jobs import JobRecord, Stage
+from pointsman.queues.jobs import JobRecord, Stage, mark_of
 from pointsman.queues.standby import LOWEST
 
 SNAPSHOT_JOBS = 100  # a snapshot names no more
@@ -62,15 +62,21 @@ def suspicious(known: Mapping[str, JobRecord], snapshot: Snapshot | None, doubts
     return bool(doubts) or (newest <= snapshot.at - SETTLED / 2 and table_use(known) != snapshot.used)
 
 
-def to_describe(known: Mapping[str, JobRecord], snapshot: Snapshot | None, doubts: set[str]) -> list[str]:
-    """What to describe, the most useful first: doubts, the front, the waiting, the busy, the ended."""
+def to_describe(
+    known: Mapping[str, JobRecord], snapshot: Snapshot | None, doubts: set[str], tags_read: Sequence[str]
+) -> list[str]:
+    """What to describe, the most useful first: doubts, the front, the waiting, the busy, the ended.
+
+    So are jobs of which tags were left out that the policy reads now.
+    """
+    mark = mark_of(tags_read)
     place = {job_id: n for n, job_id in enumerate(snapshot.front if snapshot else ())}
     stages = {Stage.WAITING: 2, Stage.BUSY: 3, Stage.ENDED: 4}
     wanted = {
         row.job_id: (0 if row.doubtful or row.job_id in doubts else 1 if row.job_id in place else stages[row.stage],
                      place.get(row.job_id, 0), row.created)
         for row in known.values()
-        if row.needs_describe or row.job_id in doubts
+        if row.detail is None or row.doubtful or row.detail.lacks_tags(mark) or row.job_id in doubts
     }  # fmt: skip
     wanted |= {job_id: (1, n, 0.0) for job_id, n in place.items() if job_id not in known}
     return sorted(wanted, key=lambda job_id: wanted[job_id])

@@ -95,12 +95,12 @@ class Observer:
             description = self.shares.described(description)
         known = {row.job_id: row for row in self.jobs.active(record.queue)}
         if quota:
-            self._place_strays(record.queue, known)
+            self._place_strays(record.queue, known, policy)
         snapshot = self._snapshot(description, now)
         used = snapshot.used if snapshot and snapshot.at >= max((r.at for r in known.values()), default=0.0) else None
         cleared = Cleared(record)
         if description.kind is not QueueKind.CONTAINER:
-            cleared = self._clear_up(record, known, snapshot, kind=description.kind, died=died)
+            cleared = self._clear_up(record, known, snapshot, policy, kind=description.kind, died=died)
         record = cleared.record
         history = self._learn(record.queue, known, policy, now)
         sure = {job_id: row for job_id, row in known.items() if job_id not in cleared.unsure}
@@ -133,11 +133,11 @@ class Observer:
         )
         return self._with_quota(seen, policy, cleared.unsure, snapshot) if quota else seen
 
-    def _place_strays(self, queue: str, known: dict[str, JobRecord]) -> None:
+    def _place_strays(self, queue: str, known: dict[str, JobRecord], policy: Policy) -> None:
         """Describe jobs of which only a preemption is known, and so not even their queue."""
         strays = {row.job_id: row for row in self.jobs.active(NO_QUEUE)[:STRAYS]}
         if strays:
-            self._describe(strays, tuple(strays), {})
+            self._describe(strays, tuple(strays), {}, policy)
             known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
     def _with_quota(
@@ -157,7 +157,7 @@ class Observer:
     def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:
         """The same with these jobs described just now, as far as the budget goes."""
         known, ours = dict(seen.records), dict(seen.record.priorities)
-        _, fresh = self._describe(known, job_ids, ours)
+        _, fresh = self._describe(known, job_ids, ours, policy)
         record = replace(seen.record, priorities=tuple((i, p) for i, p in seen.record.priorities if i not in fresh))
         pins = {pin.job_id: pin for pin in seen.view.pins}
         sure = {job_id: row for job_id, row in known.items() if job_id in fresh or job_id not in seen.view.unsure}
@@ -181,6 +181,7 @@ class Observer:
         record: QueueRecord,
         known: dict[str, JobRecord],
         snapshot: Snapshot | None,
+        policy: Policy,
         *,
         kind: QueueKind,
         died: bool,
@@ -205,8 +206,8 @@ class Observer:
             self._take_in(known, listing.jobs, doubts, now)
             missing = listing.missing(known)
             odd, doubts = odd | missing, doubts | (missing & before)
-        wanted = to_describe(known, snapshot, doubts)
-        described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities))
+        wanted = to_describe(known, snapshot, doubts, policy.tags_read)
+        described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
         record = replace(
             record,
             suspects=tuple(sorted(odd)),
@@ -264,7 +265,7 @@ class Observer:
                 self._save(known, merged)
 
     def _describe(
-        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int]
+        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int], policy: Policy
     ) -> tuple[int, set[str]]:
         """Describe these jobs as far as the budget goes; returns how many, and those whose priority is now as told."""
         granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
@@ -280,7 +281,7 @@ class Observer:
                 if row is not None:
                     self._save(known, replace(row, status=Status.FAILED, doubtful=False, folded=True))
                 continue
-            merged = merge(row, sighting)
+            merged = merge(row, _with_tags_of(sighting, policy))
             if merged is not None:
                 unknown = row is None or row.submitted_priority is None
                 judged = _judge_priority(merged, writes.get(job_id), ours.get(job_id), rebuilt=unknown)
@@ -317,6 +318,10 @@ class Observer:
             if not row.folded:
                 self._save({}, replace(row, folded=True))
         return history
+
+
+def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:
+    return seen if seen.detail is None else replace(seen, detail=seen.detail.with_tags_of(policy.tags_read))
 
 
 def _judge_priority(row: JobRecord, write: Write | None, ours: int | None, *, rebuilt: bool) -> JobRecord:

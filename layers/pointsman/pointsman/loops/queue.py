@@ -32,7 +32,7 @@ from pointsman.queues.decide import Decision
 from pointsman.queues.notices import standing, unplanned
 from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.reasons import Move
-from pointsman.queues.wake import LEAST_GAP, POLL
+from pointsman.queues.wake import POLL, gap
 
 LEASE = 150.0  # seconds; longer than the function may run
 
@@ -75,7 +75,7 @@ class QueueLoop:
         if record.lease_until > now:
             self._later(queue, now, "another pass holds the lease")
             return
-        if now - record.passed_at < LEAST_GAP:
+        if now - record.passed_at < gap(record.looked):
             self._later(queue, now, "the last pass was a moment ago")
             return
         died, taken = bool(record.owner), replace(record, owner=self.new_owner(), lease_until=now + LEASE)
@@ -112,7 +112,9 @@ class QueueLoop:
 
     def _pass(self, taken: QueueRecord, stored: StoredPolicy, *, died: bool) -> QueueRecord:
         policy = stored_policy(stored.document)
+        began = self.clock.now()
         seen, decision = look_and_decide(self.observer, taken, policy, died=died)
+        looked = self.clock.now() - began
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes = self._act(seen, decision) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
         self._record(stored, seen, decision, outcomes)
@@ -140,7 +142,8 @@ class QueueLoop:
             owner="",
             priorities=_priorities(seen, decision, outcomes),
             would=() if mode is Mode.ACT else tuple((m.job_id, m.after) for m in decision.moves),
-            next_wake_at=seen.view.now + LEAST_GAP if unfinished else decision.next_wake,
+            next_wake_at=max(seen.view.now + gap(looked), 0.0 if unfinished else decision.next_wake),
+            looked=looked,
             problem="; ".join(problems)[:500],
             described_at=0.0 if kept.changed else seen.record.described_at,
         )

@@ -7,7 +7,7 @@ from fnmatch import translate
 
 from pointsman.queues.estimates import Kind, name_pattern
 from pointsman.queues.jobs import Detail
-from pointsman.queues.policy import JobClass, Policy
+from pointsman.queues.policy import TEAM, JobClass, Policy
 
 _Named = Callable[[str], object]
 
@@ -43,7 +43,7 @@ class Classifier:
 
     def kind(self, name: str, detail: Detail, job_class: JobClass) -> Kind:
         """What the job is alike to; its team is its `team` tag, or else its share."""
-        team = detail.tags.get("team") or detail.share or ""
+        team = detail.tags.get(TEAM) or detail.share or ""
         of = (team, name_pattern(name), detail.size, job_class.name, detail.types)
         kind = self._kinds.get(of)
         if kind is None:

@@ -3,9 +3,10 @@
 Times are epoch seconds, sizes are instances. The statuses are those of Batch's DescribeServiceJob.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from zlib import crc32
 
 from pointsman.queues.estimates import Kind
 
@@ -43,6 +44,7 @@ NO_QUEUE = "?"  # of a job of which only its id is known: no queue can have this
 
 _ADVANCE = {status: place for place, status in enumerate(Status)}
 REASON_CHARACTERS = 300  # of what Batch says of a status
+TAG_BYTES = 120  # of a job's tags, that are kept whole; a queue of 100,000 jobs is read in each pass
 SOON = 300.0  # seconds: an attempt that fails sooner did no work
 
 
@@ -66,6 +68,9 @@ class Detail:
 
     Of a job in a quota share also how many instances of each type it asks for, the S3 prefix of its checkpoints if it
     writes any, and how many preemptions it outlives (None: all).
+
+    Where a job has many tags only those that its queue's policy read then are there; `tags_of` is the mark of what it
+    read (empty: the tags are whole).
     """
 
     size: int
@@ -76,6 +81,22 @@ class Detail:
     types: tuple[tuple[str, int], ...] = ()
     checkpoints: str | None = None
     outlives: int | None = None
+    tags_of: str = ""
+
+    def with_tags_of(self, read: Sequence[str]) -> "Detail":
+        """The same without the tags that nobody reads, if all of them take more than `TAG_BYTES`."""
+        if sum(len(key.encode()) + len(value.encode()) + 6 for key, value in self.tags.items()) <= TAG_BYTES:
+            return self
+        return replace(self, tags={key: self.tags[key] for key in read if key in self.tags}, tags_of=mark_of(read))
+
+    def lacks_tags(self, mark: str) -> bool:
+        """Whether a policy of this mark reads tags that may have been left out."""
+        return self.tags_of not in ("", mark)
+
+
+def mark_of(read: Sequence[str]) -> str:
+    """A short mark of which tags a policy reads: other tags have another."""
+    return f"{crc32(chr(10).join(sorted(read)).encode()):08x}"
 
 
 @dataclass(frozen=True, slots=True)

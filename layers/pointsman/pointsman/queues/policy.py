@@ -11,6 +11,9 @@ from fnmatch import fnmatchcase
 from pointsman.queues.jobs import Due
 from pointsman.wall_clock import Weekly, moment
 
+TEAM = "team"
+"""The tag that names a job's team."""
+
 
 class Mode(StrEnum):
     """Whether a queue's decisions are only recorded (`OBSERVE`) or also carried out (`ACT`)."""
@@ -199,6 +202,15 @@ class Policy:
             if window.when.open(now):
                 classes |= {name: settings.applied(classes[name]) for name, settings in window.settings}
         return replace(self, classes=tuple(classes.values())) if self.windows else self
+
+    @property
+    def tags_read(self) -> tuple[str, ...]:
+        """The tags on which anything depends: those of its classes and deadlines, and the job's `team`."""
+        classes = {key: None for c in self.classes for key, _ in c.match.tags}
+        deadlines = {
+            c.deadline.tag: None for c in self.classes if c.deadline is not None and c.deadline.tag is not None
+        }
+        return tuple({TEAM: None, **classes, **deadlines})
 
     def next_edge(self, now: float) -> float:
         """When the next window opens or closes; infinity when there is none."""

@@ -9,8 +9,20 @@ from pointsman.queues.view import QueueView
 from pointsman.queues.waiting import Line
 
 LEAST_GAP = 30.0  # seconds between two passes of one queue
+LOOKS = (
+    5.0  # times that a look at a queue took, between two passes: a long queue costs no more than a fifth of the time
+)
 POLL = 60.0  # seconds to the next look at a queue in which jobs wait, when no event wakes it
 IDLE_POLL = 300.0  # the same for a queue in which none does
+
+
+def gap(looked: float) -> float:
+    """Seconds at least from the beginning of a pass to the next of its queue, when its look took so many seconds.
+
+    >>> gap(0.5), gap(9.0)
+    (30.0, 45.0)
+    """
+    return max(LEAST_GAP, LOOKS * looked)
 
 
 def next_wake(view: QueueView, policy: Policy, ranks: Ranks) -> float:
