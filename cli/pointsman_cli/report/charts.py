@@ -136,7 +136,7 @@ def _point(run: Run, first: str, most: float, look: Look) -> dict[str, Any]:
         "x": [_mean_wait(run, first)],
         "y": [waits(run.jobs)["max"]],
         "text": [run.name],
-        "textposition": "middle left" if _mean_wait(run, first) > most / 2 else "middle right",
+        "textposition": "middle left" if _mean_wait(run, first) > 0.7 * most else "middle right",
         "marker": {"color": look.colour, "size": 11, "symbol": look.symbol},
         "hovertemplate": f"{run.name}<br>%{{x:.2f}} h mean, %{{y:.1f}} h worst<extra></extra>",
     }

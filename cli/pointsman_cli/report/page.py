@@ -64,7 +64,7 @@ def page(facts: Facts) -> str:
         teams=f"{len(replay.teams):,}",
         work=f"{replay.gpu_seconds / 3600:,.0f}",
         capacity=f"{replay.capacity:,}",
-        days=f"{replay.window / 86400:,.3g}",
+        span=_span(replay.window),
         load=f"{replay.gpu_seconds / (replay.capacity * replay.window):.0%}",
         left_out=f"; {replay.left_out:,} larger than the pool are left out" if replay.left_out else "",
         legend="\n".join(_key(run.name, look[run.name]) for run in facts.runs),
@@ -153,6 +153,10 @@ def _row(name: str, run: Run, facts: Facts, names: Sequence[str]) -> str:
     )
     mine = ' class="own"' if name == facts.own else ""
     return f"<tr{mine}><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 3600:,.0f} hours" if seconds < 2 * charts.DAY else f"{seconds / charts.DAY:,.3g} days"
 
 
 def _hours(value: float | None) -> str:

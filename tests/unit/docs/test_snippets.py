@@ -10,7 +10,12 @@ from ruamel.yaml import YAML
 
 from pointsman.policy_documents import parse_policy
 from pointsman.policy_models import AlarmDocument, ClassDocument, PolicyDocument, PreemptionDocument
-from tests.unit.cli.harness import in_memory
+from pointsman.queues.jobs import Detail, Sighting, Status, merge
+from pointsman_cli import simulate
+from pointsman_cli.demo.day import START
+from pointsman_cli.demo.scenario import DEMO_SEED
+from pointsman_simulator.workload import DEMO_CAPACITY, generate
+from tests.unit.cli.harness import FakeDeployment, in_memory
 
 ROOT = Path(__file__).parents[3]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.exists()]
@@ -47,6 +52,48 @@ def test_the_commands_that_are_shown_run(lines: list[str], monkeypatch: pytest.M
     for line in lines:
         result = command.run(*shlex.split(line))
         assert (result.exit_code, result.stderr) == (0, ""), line
+
+
+TRIED = [
+    line.removeprefix("$ pointsman ")
+    for place, text in blocks("console")
+    for line in text.splitlines()
+    if place.startswith("simulate.md") and line.startswith("$ pointsman ")
+]
+
+
+def test_a_policy_is_tried_as_the_page_on_simulating_shows_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its commands one after the other, on a queue with the demo's day behind it; the window is the one shown."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(simulate, "simulated", lambda tasks, *world: [simulate._run(task, *world) for task in tasks])
+    (tmp_path / "policy.yaml").symlink_to(ROOT / "examples" / "policy.yaml")
+    command = in_memory()
+    assert command.run("policy", "apply", "policy.yaml").exit_code == 0
+    lived(command.deployment)
+    assert {line.split()[0] for line in TRIED} == {"queue", "simulate"}
+    for line in TRIED:
+        result = command.run(*shlex.split(line))
+        assert (result.exit_code, result.stderr) == (0, ""), line
+        proposed = re.search(r"--window \S+ --capacity \d+", result.stdout)
+        assert not proposed or all(proposed[0] in shown for shown in TRIED if shown.startswith("simulate"))
+    assert "<h1>search-training: a policy, tried</h1>" in (tmp_path / "page.html").read_text()
+
+
+def lived(deployment: FakeDeployment) -> None:
+    """The demo's day, two days ago, in the table of a queue of the demo's capacity."""
+    batch, start = deployment.batch, START.timestamp()
+    deployment.clock.set(start + 47 * 3600)
+    batch.change_queue("search-training", capacity=DEMO_CAPACITY)
+    for n, job in enumerate(generate(DEMO_SEED)):
+        ended = Sighting(
+            f"job-{n}", Status.SUCCEEDED, start + job.submit, "search-training", job.name, start + job.submit,
+            started=start + job.submit, stopped=start + job.submit + job.seconds,
+            detail=Detail(job.gpus, job.gpus, "all", 0, job.tags),
+        )  # fmt: skip
+        batch.jobs[ended.job_id] = ended
+        record = merge(None, ended)
+        assert record is not None
+        deployment.jobs.save(record)
 
 
 PROGRAMS = dict(blocks("python"))
