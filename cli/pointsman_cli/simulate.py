@@ -118,7 +118,7 @@ def _facts(ctx: click.Context, names: list[str], replay: Replay, world: World, p
     """The runs that were asked for, and the policy's own under each of `FACTORS`; none of them is played twice."""
     from pointsman_cli.report.page import Facts
 
-    own = next((name for name in reversed(names) if name in STEERED), "pointsman")
+    own = next((name for name in ("pointsman_quota", *STEERED) if name in names), "pointsman")
     others = [factor for factor in FACTORS if factor != 1 or own not in names]
     tasks = [*_each(names, policy), *((own, scaled(policy, factor)) for factor in others)]
     runs = simulated(tasks, replay, world)

@@ -71,16 +71,18 @@ def frontier(
     runs: Sequence[Run], own: Sequence[tuple[float, Run]], first: str, look: Mapping[str, Look]
 ) -> tuple[Chart, Chart]:
     """What a longer head start buys the first class, and what it costs who waits longest: among others, and alone."""
-    line = [(factor, _mean_wait(run, first), waits(run.jobs)["max"]) for factor, run in own]
+    line = [(factor, *_place(run, first)) for factor, run in own]
     ours = {run.name for _, run in own}
-    most = max(_mean_wait(run, first) for run in [*runs, *(run for _, run in own)])
-    others = [_point(run, first, most, look[run.name]) for run in runs if run.name not in ours]
+    others = [run for run in runs if run.name not in ours and any(job.job_class == first for job in run.jobs)]
+    places = {run.name: _place(run, first) for run in others}
+    most = max(x for x, _ in [*places.values(), *((x, y) for _, x, y in line)])
+    points = [_point(name, *place, most, look[name]) for name, place in places.items()]
     among = _own_line(line, ["your policy" if factor == 1 else "" for factor, _, _ in line], "top center")
     labels = _marked([f"{TIMES}{factor:g}" for factor, _, _ in line], line)
     alone = _own_line(line, labels, _turns([x for _, x, _ in line]))
     return (
-        Chart("frontier", "Beside the queue without it", "The large dot is the policy as it is.", [among, *others],
-              _plane(first, [among, *others])),
+        Chart("frontier", "Beside the queue without it", "The large dot is the policy as it is.", [among, *points],
+              _plane(first, [among, *points])),
         Chart("frontier-own", "The same line, closer", "Its head starts times 0, ½, 1, 2, 4.",
               [alone], _plane(first, [alone])),
     )  # fmt: skip
@@ -128,22 +130,23 @@ def _turns(xs: Sequence[float]) -> list[str]:
     return [("top center", "bottom center")[order.index(place) % 2] for place in range(len(xs))]
 
 
-def _point(run: Run, first: str, most: float, look: Look) -> dict[str, Any]:
+def _point(name: str, x: float, y: float, most: float, look: Look) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers+text",
-        "name": run.name,
-        "x": [_mean_wait(run, first)],
-        "y": [waits(run.jobs)["max"]],
-        "text": [run.name],
-        "textposition": "middle left" if _mean_wait(run, first) > 0.7 * most else "middle right",
+        "name": name,
+        "x": [x],
+        "y": [y],
+        "text": [name],
+        "textposition": "middle left" if x > 0.7 * most else "middle right",
         "marker": {"color": look.colour, "size": 11, "symbol": look.symbol},
-        "hovertemplate": f"{run.name}<br>%{{x:.2f}} h mean, %{{y:.1f}} h worst<extra></extra>",
+        "hovertemplate": f"{name}<br>%{{x:.2f}} h mean, %{{y:.1f}} h worst<extra></extra>",
     }
 
 
-def _mean_wait(run: Run, job_class: str) -> float:
-    return waits([job for job in run.jobs if job.job_class == job_class])["mean"]
+def _place(run: Run, first: str) -> tuple[float, float]:
+    """The mean wait of a class, and the longest of any job, in hours."""
+    return waits([job for job in run.jobs if job.job_class == first])["mean"], waits(run.jobs)["max"]
 
 
 def use_over_time(runs: Sequence[Run], look: Mapping[str, Look]) -> Chart:
@@ -216,7 +219,7 @@ def waits_by_class(
                 shown = [round(max(hour, MINUTE), 4) for hour in hours]
                 data.append(_line(run.name, look[run.name], shown, parts, f"{run.name} %{{y:.0%}} within %{{x:.2f}} h"))
         count = sum(job.job_class == name for job in replay.jobs)
-        longest = max(trace["x"][-1] for trace in data)
+        longest = max((trace["x"][-1] for trace in data), default=1.0)
         yield Chart(
             f"waits-{place}",
             name,

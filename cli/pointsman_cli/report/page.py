@@ -152,6 +152,7 @@ def _row(name: str, run: Run, facts: Facts, names: Sequence[str]) -> str:
         f"{one['api']['update'] / one['jobs']:.2f}",
     )
     mine = ' class="own"' if name == facts.own else ""
+    name += f" (without {one['jobs'] - one['finished']} jobs that fit no pool)" if one["finished"] < one["jobs"] else ""
     return f"<tr{mine}><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 

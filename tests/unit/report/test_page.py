@@ -1,9 +1,11 @@
 """The page of `simulate --report`: what is in it, and that it is one page."""
 
 import re
+from dataclasses import replace
 
 from pointsman_cli.report import page as pages
 from pointsman_cli.report.charts import frontier, looks
+from pointsman_simulator.baselines import pools_equal
 from tests.unit.report.runs import facts
 
 PLOTS = {"frontier", "frontier-own", "waits-0", "waits-1", "waits-2", "waits-3", "use", "depth"}
@@ -56,3 +58,15 @@ def test_the_frontier_is_five_policies_beside_one_point_of_each_baseline() -> No
     assert [trace["name"] for trace in among.data] == ["your policy", "fifo_strict", "sesf"]
     assert among.data[0]["text"] == ["", "", "your policy", "", ""]
     assert alone.data[0]["x"] == among.data[0]["x"]
+
+
+def test_a_baseline_that_can_run_no_job_of_the_first_class_has_no_point_and_says_what_it_left_out() -> None:
+    """Five equal pools of 8: the large jobs fit none."""
+    one = facts(evictions=False)
+    pools = pools_equal(one.replay)
+    small = replace(pools, jobs=tuple(job for job in pools.jobs if job.job_class != "production"))
+    assert small.jobs
+    with_pools = replace(one, runs=(small, *one.runs))
+    among, _ = frontier(with_pools.runs, one.frontier, "production", looks(with_pools.runs, one.own))
+    assert [trace["name"] for trace in among.data] == ["your policy", "fifo_strict", "sesf"]
+    assert f"pools_equal (without {small.submitted - len(small.jobs)} jobs that fit no pool)" in pages.page(with_pools)
