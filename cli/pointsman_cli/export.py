@@ -14,6 +14,7 @@ from pointsman.errors import Gone, UserMistake
 from pointsman.policy_documents import stored_policy
 from pointsman.queues.jobs import Detail, JobRecord, Sighting, Stage, Status
 from pointsman.queues.policy import Policy
+from pointsman.queues.view import QueueKind
 from pointsman_cli import options
 from pointsman_cli.access import Deployment
 from pointsman_cli.check import check
@@ -104,10 +105,12 @@ def export(
     with options.deployment(ctx) as found:
         rule = _policy(found, queue, policy)
         began = found.clock.now() - since
-        capacity = found.batch.describe_queue(queue).capacity
+        described = found.batch.describe_queue(queue)
+        if described.kind is QueueKind.CONTAINER:
+            raise UserMistake("this is a container queue: it has no service jobs to export", place=queue)
         result = collect(found, queue, began, kept, _Budget(found, wait))
     write(out, result.jobs.values(), rule)
-    facts = shape(queue, out, began, result, capacity)
+    facts = shape(queue, out, began, result, described.capacity)
     if as_json:
         print_json(facts)
     else:

@@ -77,7 +77,7 @@ def frontier(
     places = {run.name: _place(run, first) for run in others}
     most = max(x for x, _ in [*places.values(), *((x, y) for _, x, y in line)])
     points = [_point(name, *place, most, look[name]) for name, place in places.items()]
-    among = _own_line(line, ["your policy" if factor == 1 else "" for factor, _, _ in line], "top center")
+    among = _own_line(line, ["your policy" if factor == 1 else "" for factor, _, _ in line], "bottom center")
     labels = _marked([f"{TIMES}{factor:g}" for factor, _, _ in line], line)
     alone = _own_line(line, labels, _turns([x for _, x, _ in line]))
     return (

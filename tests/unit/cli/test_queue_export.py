@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from pointsman.queues.jobs import Status, merge
+from pointsman.queues.view import QueueKind
 from pointsman_cli import export
 from pointsman_simulator.traces import Window, read_trace
 from tests.unit.cli.harness import Command
@@ -192,6 +193,13 @@ def test_a_queue_without_a_policy_is_refused_with_the_remedy(command: Command, p
     assert result.exit_code == 2
     assert "`pointsman policy apply` one in mode observe, or name one by --policy" in result.stderr
     assert not past.exists()
+
+
+def test_a_container_queue_is_refused(ruled: Command, past: Path) -> None:
+    ruled.deployment.batch.change_queue("search-training", kind=QueueKind.CONTAINER)
+    result = asked(ruled, past)
+    assert result.exit_code == 2
+    assert "this is a container queue: it has no service jobs to export" in result.stderr
 
 
 @pytest.mark.parametrize("text", ["submit_s,duration_s\n1,2\n", "", "hello", ",".join(export.COLUMNS) + "\n1,2\n"])
