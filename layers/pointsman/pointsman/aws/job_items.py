@@ -15,6 +15,8 @@ from pointsman.queues.jobs import Detail, JobRecord, Stage, Status
 DAY = 86_400
 ENDED_DAYS, KEPT_DAYS = 7, 90  # until an item expires: a job that has ended, any other
 
+READ = "pk, s, st, v"  # of an item in the index; its queue is known, and each attribute takes time
+
 _STATUSES = (
     Status.SUBMITTED,
     Status.PENDING,

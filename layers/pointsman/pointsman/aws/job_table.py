@@ -47,7 +47,9 @@ class DynamoJobTable:
 
     def active(self, queue: str) -> tuple[JobRecord, ...]:
         """Every job of the queue that waits, holds capacity, or has ended without having been learned from."""
-        found = self._table.query("q = :q", {":q": text(queue)}, IndexName="active_by_queue")
+        found = self._table.query(
+            "q = :q", {":q": text(queue)}, IndexName="active_by_queue", ProjectionExpression=job_items.READ
+        )
         return tuple(job_items.decode(item, queue) for item in found)
 
     def queue(self, name: str) -> QueueRecord:
