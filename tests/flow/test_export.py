@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +19,7 @@ from pointsman_cli.main import cli
 from pointsman_simulator.baselines import BASELINES
 from pointsman_simulator.measures import Run
 from pointsman_simulator.replay import Replay, from_trace
+from tests.fakes.job_table import FakeJobTable
 
 JOBS = 40
 CAPACITY = 16
@@ -25,13 +27,32 @@ PACE = 0.1  # the demo's day in a tenth of its time
 
 
 @dataclass(frozen=True)
-class OneDeployment:
+class Forgetful:
+    """The deployment with a job table that knows no job: all must be asked of Batch."""
+
     wiring: Wiring
+    jobs: FakeJobTable
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.wiring, name)
+
+
+@dataclass(frozen=True)
+class OneDeployment:
+    deployment: Any
 
     @contextmanager
-    def open(self, target: Target) -> Iterator[Wiring]:
+    def open(self, target: Target) -> Iterator[Any]:
         assert target.demo_at is None
-        yield self.wiring
+        yield self.deployment
+
+
+def exported_to(past: Path, deployment: Any) -> dict[str, Any]:
+    words = ["queue", "export", "search-training", "--since", "7d", "--out", str(past), "--json"]
+    result = CliRunner().invoke(cli, words, obj=OneDeployment(deployment))
+    assert result.exit_code == 0, result.output
+    told: dict[str, Any] = json.loads(result.stdout)
+    return told
 
 
 def waits(run: Run) -> dict[str, float]:
@@ -48,10 +69,10 @@ def test_a_day_played_exported_and_replayed_first_in_first_out_waits_as_the_day_
     past = tmp_path / "past.csv"
     with opened(day) as stage:
         stage.finish(lambda *_: None)
-        words = ["queue", "export", "search-training", "--since", "7d", "--out", str(past), "--json"]
-        result = CliRunner().invoke(cli, words, obj=OneDeployment(stage.wiring))
-    assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
+        told = exported_to(past, stage.wiring)
+        asked = exported_to(tmp_path / "asked.csv", Forgetful(stage.wiring, FakeJobTable()))
+    assert (asked["from_table"], asked["described"]) == (0, JOBS)
+    assert (tmp_path / "asked.csv").read_text() == past.read_text()
     assert (told["jobs"], told["from_table"], told["described"], told["complete"]) == (JOBS, JOBS, 0, True)
     assert told["capacity"] == CAPACITY
 
