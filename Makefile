@@ -82,6 +82,10 @@ walk: $(DEV_STAMP) ## rollouts killed at every boundary, and under every answer 
 golden: $(DEV_STAMP) $(AWS_STAMP) ## AWS's sample of quota management, played to the emulator by the `aws` command
 	@$(BIN)/python -m tests.aws.golden
 
+.PHONY: bench
+bench: $(DEV_STAMP) ## what long queues cost, and a month in the simulator; TRACE=FILE.csv plays that too
+	@$(BIN)/python -m bench $(if $(TRACE),--trace $(TRACE))
+
 .PHONY: check
 check: format lint types imports template ## format, lint, types, import rules, template
 
