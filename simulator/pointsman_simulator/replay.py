@@ -56,9 +56,7 @@ class Replay:
         return sum(job.seconds * job.instances for job in self.jobs)
 
 
-def from_trace(
-    path: Path, window: str, capacity: int, classes: str, known: Collection[str] = tuple(CLASSES)
-) -> Replay:
+def from_trace(path: Path, window: str, capacity: int, classes: str, known: Collection[str] = tuple(CLASSES)) -> Replay:
     """A window of a trace; jobs larger than the pool are left out and counted. Raises `TraceError`.
 
     `classes` says how a job's class is found, `known` which ones the trace may name.

@@ -233,8 +233,9 @@ class _Steered:
 
     def _waiting(self, spec: TraceJob, job: ServiceJob) -> WaitingJob:
         return WaitingJob(
-            job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0, share=self._share_of(spec)
-        )
+            job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0, share=self._share_of(spec),
+            again=job.history[-1][0] if job.preempted_count else None,
+        )  # fmt: skip
 
 
 class _Watched(_Steered):

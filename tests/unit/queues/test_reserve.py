@@ -93,3 +93,20 @@ def test_a_boost_counts_as_time_waited_and_ends_with_its_effect() -> None:
     assert hold is not None
     assert hold.job.job_id == "r"
     assert held(replace(of, effects=[replace(drift, ended=NOW)])) is None
+
+
+def test_a_job_that_ran_and_came_back_has_waited_since_then() -> None:
+    back = replace(waiting("back", size=4, waited=9 * LONG), again=NOW - 60.0)
+    newer = waiting("newer", size=4, waited=LONG)
+    of = view(back, newer, used=6)
+    assert held(view(back, used=6)) is None
+    found = held(of)
+    assert found is not None
+    assert found.job.job_id == "newer"
+
+
+def test_an_overdue_job_that_came_back_has_waited_long_enough() -> None:
+    back = replace(waiting("back", "production", size=4, waited=3 * HOUR), again=NOW - 60.0)
+    found = held(view(back, used=6))
+    assert found is not None
+    assert found.job.job_id == "back"

@@ -73,3 +73,10 @@ def test_a_job_whose_eviction_came_to_nothing_waits_its_patience_again() -> None
     victim = runs("v", 8)
     failed = replace(eviction(PROD, victim, asked=NOW - 2000), ended=NOW - 1000)
     assert victims(quota_view(PROD, victim, evictions=(failed,))) == set()
+
+
+def test_a_job_that_was_evicted_itself_waits_its_patience_since_then() -> None:
+    victim = runs("v", 8)
+    back = replace(PROD, again=NOW - 60.0)
+    assert victims(quota_view(back, victim)) == set()
+    assert victims(quota_view(replace(back, again=NOW - 1.5 * HOUR), victim)) == {"v"}

@@ -96,6 +96,7 @@ def jobs_of(
             due=due_of(job_class.deadline, row.created, detail.tags) if job_class.deadline else None,
             crashes=row.crashes,
             foreign_until=until,
+            again=row.at if row.preemptions or row.attempts else None,
         )
         if detail.share not in ruled:
             ruled[detail.share] = not shared or policy.rules(detail.share)

@@ -252,7 +252,8 @@ class WaitingJob:
     """A waiting job as the ranking sees it: what it asks for, and the priority that Batch has for it now.
 
     `foreign` means that someone else set the priority: the job is left as it is, until `foreign_until`. Batch compares
-    priorities within one `share` only. `crashes` of its last attempts failed soon, one after the other.
+    priorities within one `share` only. `crashes` of its last attempts failed soon, one after the other. A job that ran
+    and came back waits `again` since then; its rank stays that of its submission.
     """
 
     job_id: str
@@ -267,6 +268,12 @@ class WaitingJob:
     due: Due | None = None
     crashes: int = 0
     foreign_until: float = float("inf")
+    again: float | None = None
+
+    @property
+    def waits_since(self) -> float:
+        """Since when it has waited without running."""
+        return self.submitted if self.again is None else self.again
 
     @property
     def size(self) -> int:

@@ -16,10 +16,10 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     """The job for which freed capacity is held (EASY backfilling; Lifka, JSSPP 1995), if any.
 
     The oldest of the highest class among those that do not fit now and have waited long enough; what a person put
-    first and overdue ones before them. A boost counts as time waited, and what must start to meet its deadline has
-    waited long enough. None for a class that holds its entitlement or is at its ceiling, nor for what goes last. Where
-    jobs of several shares wait, only the share whose turn it is can hold a place: what is freed goes to that share,
-    whatever priorities say.
+    first and overdue ones before them. A boost counts as time waited; a job that ran and came back has waited since
+    then; what is overdue, or must start to meet its deadline, has waited long enough. None for a class that holds its
+    entitlement or is at its ceiling, nor for what goes last. Where jobs of several shares wait, only the share whose
+    turn it is can hold a place: what is freed goes to that share, whatever priorities say.
     """
     rule = policy.reservation
     if rule is None or rule.at_most == 0:
@@ -28,19 +28,22 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
     least, tiers, rooms = max(view.free, STANDBY_SIZE), ranks.cases.tiers, ranks.cases.rooms
     best: tuple[tuple[Tier, int, float, str], WaitingJob] | None = None
-    oldest = (line.first(tiers) for line in view.lines.lines if least < line.kind.size <= view.capacity)
-    for job in chain(filter(None, oldest), view.lines.found(tiers)):
+    lines = [line for line in view.lines.lines if least < line.kind.size <= view.capacity]
+    oldest = filter(None, (line.first(tiers, line.again) for line in lines))
+    again = (job for line in lines for job in line.again.values() if job.job_id not in tiers)
+    for job in chain(oldest, again, view.lines.found(tiers)):
         size, name = job.kind.size, job.kind.job_class
         if size <= least or size > view.capacity or job.foreign or name not in place or size > rooms.get(name, size):
             continue
         waited, tier = view.now - job.submitted, tiers.get(job.job_id)
-        if tier is Tier.LAST or (tier is None and waited + ranks.boosts.get(name, 0.0) < rule.after):
+        if tier is None and waited > ranks.limits[name]:
+            tier = Tier.DUE
+        enough = view.now - job.waits_since + ranks.boosts.get(name, 0.0) >= rule.after
+        if tier is Tier.LAST or not (enough or tier is not None):
             continue
         if turn is not None and job.share != turn:
             continue
-        if tier is None:
-            tier = Tier.DUE if waited > ranks.limits[name] else Tier.USUAL
-        key = (tier, place[name], job.submitted, job.job_id)
+        key = (Tier.USUAL if tier is None else tier, place[name], job.submitted, job.job_id)
         if best is None or key < best[0]:
             best = (key, job)
     if best is None:

@@ -51,7 +51,8 @@ def _evictors(
 ) -> Sequence[WaitingJob]:
     """Jobs that have waited past patience and do not fit.
 
-    Of classes that hold less than their entitlement and their ceiling; none that goes last.
+    Of classes that hold less than their entitlement and their ceiling; none that goes last. What was evicted itself has
+    waited since then.
     """
     tried = {e.evictor.job_id for e in view.evictions if e.open or view.now - (e.ended or e.asked) < rule.patience}
     place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
@@ -63,7 +64,7 @@ def _evictors(
             continue
         if rooms.can_ever(line.share, needs):
             waited = takewhile(lambda job: job.submitted <= latest, line.ours(tried))
-            found += islice(filter(ranks.may_have, waited), CANDIDATES)
+            found += islice((job for job in waited if job.waits_since <= latest and ranks.may_have(job)), CANDIDATES)
     return nsmallest(CANDIDATES, found, key=lambda job: (place[job.kind.job_class], job.submitted, job.job_id))
 
 

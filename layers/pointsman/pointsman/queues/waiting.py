@@ -28,7 +28,7 @@ class Line:
     """The jobs of one share that are alike, the oldest first.
 
     By id also those of them that are `moved` (their priority is not the submitted one), `raised` (it is not 0),
-    `foreign`, `due`, and that have `crashed` of late.
+    `foreign`, `due`, that have `crashed` of late, and that wait `again`.
     """
 
     share: str
@@ -39,6 +39,7 @@ class Line:
     foreign: Jobs = field(default_factory=dict)
     due: Jobs = field(default_factory=dict)
     crashed: Jobs = field(default_factory=dict)
+    again: Jobs = field(default_factory=dict)
 
     def first(self, *without: Collection[str]) -> WaitingJob | None:
         """The oldest that is ours to move and in none of these."""
@@ -69,10 +70,12 @@ class Line:
             self.due[job.job_id] = job
         if job.crashes:
             self.crashed[job.job_id] = job
+        if job.again is not None:
+            self.again[job.job_id] = job
 
     def forget(self, job: WaitingJob) -> None:
         """Let go of what set the job apart."""
-        for special in (self.raised, self.moved, self.foreign, self.due, self.crashed):
+        for special in (self.raised, self.moved, self.foreign, self.due, self.crashed, self.again):
             special.pop(job.job_id, None)
 
 
@@ -93,7 +96,7 @@ class Waiting(Collection[WaitingJob]):
             if line is None:
                 line = known[job.share, id(job.kind)] = self._line(job.share, job.kind)
             line.jobs.append(job)
-            if job.priority or job.submitted_priority or job.foreign or job.due is not None or job.crashes:
+            if job.priority or job.submitted_priority or job.foreign or job.due is not None or job.crashes or job.again:
                 line.note(job)
         for line in self._lines.values():
             line.jobs.sort(key=age)
