@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pointsman.queues.jobs import BusyJob
+from pointsman.queues.levels import evictable
 from pointsman.queues.quota import Rooms
 from pointsman.queues.ranking import ranks_of
 from pointsman.queues.victims import choose
@@ -80,3 +81,20 @@ def test_a_job_that_was_evicted_itself_waits_its_patience_since_then() -> None:
     back = replace(PROD, again=NOW - 60.0)
     assert victims(quota_view(back, victim)) == set()
     assert victims(quota_view(replace(back, again=NOW - 1.5 * HOUR), victim)) == {"v"}
+
+
+def test_a_job_that_may_be_evicted_evicts_nobody_before_it_is_overdue() -> None:
+    yielding = tuple(
+        replace(c, preemptible=c.name != "production", max_wait=9 * HOUR if c.name == "research" else None)
+        for c in POLICY.classes
+    )
+    policy = replace(POLICY, classes=yielding)
+
+    def victim_of(waited: float) -> set[str]:
+        of = quota_view(waits("r", "research", size=4, waited=waited), runs("v", 8))
+        ranks = evictable(ranks_of(of, policy), policy)
+        chosen = choose(of, policy, ranks, Rooms(of.quota_shares, of.pool, of.busy), of.waiting, list(of.busy))
+        return {victim.job_id for victim in chosen.victims} if chosen else set()
+
+    assert victim_of(8 * HOUR) == set()
+    assert victim_of(9 * HOUR) == {"v"}

@@ -1,6 +1,6 @@
 """Who may evict whom, and which eviction costs least: the choice, on facts alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import islice, takewhile
 
@@ -52,20 +52,29 @@ def _evictors(
     """Jobs that have waited past patience and do not fit.
 
     Of classes that hold less than their entitlement and their ceiling; none that goes last. What was evicted itself has
-    waited since then.
+    waited since then, and who may be evicted evicts nobody before it is overdue: else evictions breed evictions.
     """
     tried = {e.evictor.job_id for e in view.evictions if e.open or view.now - (e.ended or e.asked) < rule.patience}
     place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
-    latest = view.now - rule.patience
+    yielding = {c.name for c in policy.classes if c.preemptible}
     found: list[WaitingJob] = []
     for line in waiting.lines:
-        needs = needs_of(line.kind)
-        if line.jobs[0].submitted > latest or line.kind.job_class not in place or rooms.fits(line.share, needs):
+        needs, name = needs_of(line.kind), line.kind.job_class
+        least = max(rule.patience, ranks.limits[name]) if name in yielding else rule.patience
+        if view.now - line.jobs[0].submitted < least or name not in place or rooms.fits(line.share, needs):
             continue
         if rooms.can_ever(line.share, needs):
-            waited = takewhile(lambda job: job.submitted <= latest, line.ours(tried))
-            found += islice((job for job in waited if job.waits_since <= latest and ranks.may_have(job)), CANDIDATES)
+            found += islice(_patient(line.ours(tried), view.now, least, rule, ranks), CANDIDATES)
     return nsmallest(CANDIDATES, found, key=lambda job: (place[job.kind.job_class], job.submitted, job.job_id))
+
+
+def _patient(
+    jobs: Iterable[WaitingJob], now: float, least: float, rule: Preemption, ranks: Ranks
+) -> Iterator[WaitingJob]:
+    """Those of these jobs, the oldest first, that were submitted so long ago and have waited past patience since."""
+    for job in takewhile(lambda job: now - job.submitted >= least, jobs):
+        if now - job.waits_since >= rule.patience and ranks.may_have(job):
+            yield job
 
 
 def _lawful(
