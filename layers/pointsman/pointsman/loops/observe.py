@@ -35,6 +35,7 @@ from pointsman.queues.policy import Policy
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueKind, QueueView
 
+QUEUE_CALLS = 3  # to describe a queue
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
 SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious
 STRAYS = 10  # jobs without a known queue that one pass describes
@@ -219,7 +220,9 @@ class Observer:
     def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription]:
         if record.description and now - record.described_at < DESCRIBE_QUEUE_EVERY:
             return record, record.description
-        self.jobs.take_budget(3, now)
+        granted = self.jobs.take_budget(QUEUE_CALLS, now)
+        if record.description and granted < QUEUE_CALLS:  # the first look cannot wait, any other can
+            return record, record.description
         try:
             description = self.batch.describe_queue(record.queue)
         except Gone:

@@ -49,5 +49,7 @@ def next_wake(view: QueueView, policy: Policy, ranks: Ranks) -> float:
 
 def _next_to_wait(line: Line, wait: float, now: float) -> float:
     """When the next job of the line will have waited so long."""
+    if line.jobs[-1].submitted + wait <= now:
+        return float("inf")
     place = bisect_right(line.jobs, now, key=lambda job: job.submitted + wait)
-    return line.jobs[place].submitted + wait if place < len(line.jobs) else float("inf")
+    return line.jobs[place].submitted + wait
