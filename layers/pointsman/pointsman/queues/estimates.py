@@ -153,9 +153,15 @@ class History:
         >>> History().learn(Finished(kind, s) for s in (60.0, 600.0, 900.0)).remaining(kind, 500.0)
         250.0
         """
-        known = self._of(kind).seconds or (UNKNOWN_SECONDS,)
-        longer = bisect_right(known, elapsed)
-        return _middle(known, longer) - elapsed if longer < len(known) else max(elapsed, 60.0)
+        return remaining_of(self._of(kind).seconds, elapsed)
+
+
+def remaining_of(known: Sequence[float], elapsed: float) -> float:
+    """What `History.remaining` says, of the durations of those alike, the shortest first."""
+    if not known:
+        known = (UNKNOWN_SECONDS,)
+    longer = bisect_right(known, elapsed)
+    return _middle(known, longer) - elapsed if longer < len(known) else max(elapsed, 60.0)
 
 
 def _middle(ordered: Sequence[float], start: int = 0) -> float:

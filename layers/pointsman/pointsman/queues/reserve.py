@@ -1,9 +1,11 @@
 """For which job freed capacity is held, and until when."""
 
+from collections.abc import Iterator
 from itertools import chain
 
 from pointsman.queues.cases import Tier
-from pointsman.queues.jobs import BusyJob, WaitingJob
+from pointsman.queues.estimates import remaining_of
+from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks
@@ -49,13 +51,20 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     if best is None:
         return None
     free = view.free
-    for end, size in sorted((_end(view, job), job.kind.size) for job in view.busy):
+    for end, size in sorted(_ends(view)):
         free += size
         if free >= best[1].size:
             return Hold(best[1], end, free - best[1].size)
     return Hold(best[1], float("inf"), 0)
 
 
-def _end(view: QueueView, job: BusyJob) -> float:
-    elapsed = 0.0 if job.started is None else max(0.0, view.now - job.started)
-    return view.now + view.history.remaining(job.kind, elapsed)
+def _ends(view: QueueView) -> Iterator[tuple[float, int]]:
+    """When each job that runs is expected to end, and what it frees."""
+    known: dict[int, tuple[float, ...]] = {}  # by the kind's own identity: to hash it costs more than all else here
+    for job in view.busy:
+        kind = job.kind
+        alike = known.get(id(kind))
+        if alike is None:
+            alike = known[id(kind)] = view.history.alike(kind)
+        elapsed = 0.0 if job.started is None else max(0.0, view.now - job.started)
+        yield view.now + remaining_of(alike, elapsed), kind.size

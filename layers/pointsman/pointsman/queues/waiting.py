@@ -47,10 +47,11 @@ class Line:
 
     def ours(self, *without: Collection[str]) -> Iterator[WaitingJob]:
         """Those that are ours to move, the oldest first, but for these."""
-        left_out = [ids for ids in without if ids]
-        for job in self.jobs:
-            if not job.foreign and not any(job.job_id in ids for ids in left_out):
-                yield job
+        ours: Iterator[WaitingJob] = (job for job in self.jobs if not job.foreign)
+        for ids in without:
+            if ids:
+                ours = _but(ours, ids)
+        return ours
 
     @property
     def heads(self) -> Collection[WaitingJob]:
@@ -77,6 +78,10 @@ class Line:
         """Let go of what set the job apart."""
         for special in (self.raised, self.moved, self.foreign, self.due, self.crashed, self.again):
             special.pop(job.job_id, None)
+
+
+def _but(jobs: Iterator[WaitingJob], ids: Collection[str]) -> Iterator[WaitingJob]:
+    return (job for job in jobs if job.job_id not in ids)
 
 
 class Waiting(Collection[WaitingJob]):
