@@ -138,12 +138,16 @@ class _Finding:
     def special(self, waiting: Waiting) -> Iterable[WaitingJob]:
         """The jobs that may be a case: lines that go last as a whole, and what stands out in the others."""
         special: Jobs = {}
+        crashes, typed, capacity = self._history.crashes, self._rooms is not None, self._capacity
         for line in waiting.lines:
-            if self._cannot(line.jobs[0]) or self._loops(line.kind):
+            never = self._cannot(line.jobs[0]) if typed else line.kind.size > capacity
+            if never or (crashes and self._loops(line.kind)):
                 special.update((job.job_id, job) for job in line.jobs)
                 continue
-            special |= line.due
-            special.update((job.job_id, job) for job in line.crashed.values() if job.crashes >= CRASHES)
+            if line.due:
+                special |= line.due
+            if line.crashed:
+                special.update((job.job_id, job) for job in line.crashed.values() if job.crashes >= CRASHES)
         special.update((job.job_id, job) for job in waiting.found(self._pins))
         return special.values()
 
@@ -158,8 +162,6 @@ class _Finding:
         return known
 
     def _loops(self, kind: Kind) -> bool:
-        if not self._history.crashes:
-            return False
         known = self._looping.get(kind)
         if known is None:
             known = self._looping[kind] = self._history.crashed(kind) >= CRASHES

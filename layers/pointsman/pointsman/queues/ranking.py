@@ -41,14 +41,19 @@ class Ranks:
 
     def candidate(self, job: WaitingJob, expected: float, now: float) -> "Candidate":
         """The job with its score; `expected` is its run time in seconds."""
+        tier, score = self.place(job, expected, now)
+        senior = job.submitted - self.head_starts[job.kind.job_class]
+        claim = senior + min(self.spread, HELD_SPREAD) * log2(1 + expected * job.gpus / 3600)
+        return Candidate(tier, score, claim, job, expected, self.cases.whys.get(job.job_id))
+
+    def place(self, job: WaitingJob, expected: float, now: float) -> tuple[Tier, float]:
+        """The job's tier and its score, by which it is before others or behind them."""
         name = job.kind.job_class
-        gpu_hours = expected * job.gpus / 3600
-        growth, senior = log2(1 + gpu_hours), job.submitted - self.head_starts[name]
         tier = self.cases.tiers.get(job.job_id)
         if tier is None:
             tier = Tier.DUE if now - job.submitted > self.limits[name] else Tier.USUAL
-        score, claim = senior + self.spread * growth, senior + min(self.spread, HELD_SPREAD) * growth
-        return Candidate(tier, score, claim, job, expected, self.cases.whys.get(job.job_id))
+        growth = log2(1 + expected * job.gpus / 3600)
+        return tier, job.submitted - self.head_starts[name] + self.spread * growth
 
     def may_have(self, job: WaitingJob) -> bool:
         """Whether the job may be favoured: it does not go last, and its class's ceiling leaves room for it."""
@@ -133,7 +138,7 @@ class _Rest:
     expected: float
 
 
-_Entry = tuple[tuple[Tier, float, float, str], Candidate, _Rest]
+_Entry = tuple[Tier, float, float, str, WaitingJob, _Rest]
 
 
 def _by_tier(waiting: Waiting, tiers: Mapping[str, Tier]) -> dict[tuple[Tier, str, Kind], list[WaitingJob]]:
@@ -178,8 +183,8 @@ class Lines:
         job = next(rest.jobs, None)
         if job is None:
             return None
-        candidate = self._ranks.candidate(job, rest.expected, self._now)
-        return (candidate.order, candidate, rest)
+        tier, score = self._ranks.place(job, rest.expected, self._now)
+        return (tier, score, job.submitted, job.job_id, job, rest)
 
     def __bool__(self) -> bool:
         """Whether there is a candidate left."""
@@ -188,11 +193,12 @@ class Lines:
     def __iter__(self) -> Iterator[Candidate]:
         """Candidates in order; `take` or `close` the line of each before asking for the next."""
         while self._heap:
-            yield self._heap[0][1]
+            _, _, _, _, job, rest = self._heap[0]
+            yield self._ranks.candidate(job, rest.expected, self._now)
 
     def take(self) -> None:
         """The best candidate is served: the next of its line stands in."""
-        entry = self._next(self._heap[0][2])
+        entry = self._next(self._heap[0][-1])
         if entry is None:
             heappop(self._heap)
         else:
