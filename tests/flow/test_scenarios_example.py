@@ -20,6 +20,10 @@ def test_the_example_is_planned_and_rolled() -> None:
     assert isinstance(document, dict)
     with Emulator(7, START) as aws:
         deployed = deploy(aws)
+        store = aws.client("s3")
+        store.create_bucket(Bucket="models")
+        for version in ("chat-1", "chat-2"):
+            store.put_object(Bucket="models", Key=f"{version}.tar.gz", Body=b"")
         aws.deploy(EXAMPLES / "inference.yaml", "chat", PARAMETERS)
         aws.run_for(1200)
         aws.inference_model.start_traffic("llm", 4.0)
