@@ -5,7 +5,6 @@ A query's pages hold 1 MB of items by the sizes that DynamoDB counts, and cost h
 """
 
 import json
-import os
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -51,8 +50,6 @@ class StandIn:
         self._rows = iter(rows)
         self._history = history
         self.pages, self.units, self.items, self.bytes, self.puts, self.seconds = 0, 0.0, 0, 0, 0, 0.0
-        os.environ |= {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "eu-west-1"}
-        os.environ["AWS_ACCOUNT_ID_ENDPOINT_MODE"] = "disabled"
         self.client = Clients().dynamodb
         self.client.meta.events.register("before-send.dynamodb", self._send)
 

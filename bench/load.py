@@ -86,11 +86,13 @@ class Load:
         team, size = rest // len(SIZES), SIZES[rest % len(SIZES)] if status is Status.RUNNABLE else 2
         tags = {"team": f"team-{team:03}", "purpose": _PURPOSES[place]}
         types = ((GPU, size),) if self.kind is QueueKind.QUOTA_SHARE else ()
-        detail = Detail(size, 4 * size, _share(team, self.shares), 0, tags, types)
+        name = f"{_PREFIXES[place]}-refresh-eu-2027-01-15-{n:06}"
+        saved = f"s3://acme-training-checkpoints/{name}/" if types else None
+        detail = Detail(size, 4 * size, _share(team, self.shares), 0, tags, types, saved)
         return JobRecord(
             f"{n:08x}-4e5f-4a6b-8c7d-{n:012x}",
             QUEUE,
-            f"{_PREFIXES[place]}-refresh-eu-2027-01-15-{n:06}",
+            name,
             status,
             created + 2 if started is None else started,
             round(created, 3),

@@ -15,6 +15,8 @@ from pointsman.queues.jobs import Detail, JobRecord, Stage, Status
 DAY = 86_400
 ENDED_DAYS, KEPT_DAYS = 7, 90  # until an item expires: a job that has ended, any other
 
+_TAGS_OF, _TYPES, _CHECKPOINTS = "", "#", "!"  # no tag can have these names
+_NAME, _S3 = "\n", "\t"  # stand for the job's name and for `s3://` in the prefix of its checkpoints
 READ = "pk, s, st, v"  # of an item in the index; its queue is known, and each attribute takes time
 
 _STATUSES = (
@@ -31,9 +33,9 @@ _NUMBERS = {status: number_ for number_, status in enumerate(_STATUSES)}
 _SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
 _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
-# preemptions, flags, since when its priority is someone else's (after its creation), crashes, and of a job in a quota
-# share its instance types, checkpoints, and preemptions that it outlives; what Batch says of its status. A later
-# release only adds to its end. Where tags were left out, the mark of which is among those that were not, under no name.
+# preemptions, flags, since when its priority is someone else's (after its creation), crashes; two places that are no
+# longer written; preemptions that it outlives; what Batch says of its status. A later release only adds to its end.
+# Among the tags stand the mark by which others were left out, and in a quota share instance types and checkpoints.
 _DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None, ""]
 _FIELDS = len(_DEFAULTS)
 
@@ -55,7 +57,7 @@ def encode(record: JobRecord) -> Item:
         detail.size if detail else None,
         detail.gpus if detail else 0,
         detail.priority if detail else 0,
-        _tags(detail) if detail else None,
+        _beside(record, detail) if detail else None,
         record.submitted_priority,
         record.attempts,
         _after(at, record.started),
@@ -64,8 +66,8 @@ def encode(record: JobRecord) -> Item:
         _DOUBTFUL * record.doubtful + _FOLDED * record.folded + _FOREIGN * record.foreign,
         _after(created, record.foreign_since or None),
         record.crashes,
-        detail.types if detail and detail.types else None,
-        detail.checkpoints if detail else None,
+        None,
+        None,
         detail.outlives if detail else None,
         record.reason,
     ]
@@ -93,7 +95,8 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
      submitted, attempts, started, stopped, preemptions, flags, since, crashes,
      types, checkpoints, outlives, reason) = state[:_FIELDS]  # fmt: skip
     tags = tags or {}
-    tags_of = tags.pop("", "")
+    tags_of, types = tags.pop(_TAGS_OF, ""), _types(tags.pop(_TYPES, types), size)
+    checkpoints = _checkpoints(tags.pop(_CHECKPOINTS, checkpoints), name)
     created = int((item.get("s") or item["sort"])["S"][2:])
     at = created + after
     return JobRecord(
@@ -107,9 +110,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
         preemptions,
         None if started is None else (at + started) / 1000,
         None if stopped is None else (at + stopped) / 1000,
-        None
-        if size is None
-        else Detail(size, gpus, share, priority, tags, _types(types), checkpoints, outlives, tags_of),
+        None if size is None else Detail(size, gpus, share, priority, tags, types, checkpoints, outlives, tags_of),
         submitted,
         doubtful=bool(flags & _DOUBTFUL),
         folded=bool(flags & _FOLDED),
@@ -133,13 +134,28 @@ def rounded(record: JobRecord) -> JobRecord:
     )
 
 
-def _tags(detail: Detail) -> dict[str, str] | None:
-    mark = {"": detail.tags_of} if detail.tags_of else {}
-    return {**detail.tags, **mark} or None
+def _beside(record: JobRecord, detail: Detail) -> dict[str, Any] | None:
+    """The job's tags, and beside them what few jobs have, under names that no tag can have."""
+    beside: dict[str, Any] = {**detail.tags}
+    if detail.tags_of:
+        beside[_TAGS_OF] = detail.tags_of
+    if detail.types:
+        ((name, count), *more) = detail.types
+        beside[_TYPES] = name if not more and count == detail.size else detail.types
+    if detail.checkpoints is not None:
+        short = detail.checkpoints.replace("s3://", _S3)
+        beside[_CHECKPOINTS] = short.replace(record.name, _NAME) if record.name else short
+    return beside or None
 
 
-def _types(stored: list[list[Any]] | None) -> tuple[tuple[str, int], ...]:
+def _types(stored: str | list[list[Any]] | None, size: int) -> tuple[tuple[str, int], ...]:
+    if isinstance(stored, str):
+        return ((stored, size),)
     return tuple((name, count) for name, count in stored or ())
+
+
+def _checkpoints(stored: str | None, name: str) -> str | None:
+    return stored and stored.replace(_NAME, name).replace(_S3, "s3://")
 
 
 def _after(at: int, moment: float | None) -> int | None:
