@@ -17,7 +17,6 @@ HEAVY = (
     "rich",
     "click",
     "aws_xray_sdk",
-    "aws_lambda_powertools.tracing",
     "numpy",
     "requests",
 )

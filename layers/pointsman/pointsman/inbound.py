@@ -72,7 +72,7 @@ Epoch = Annotated[float, Field(ge=0, le=_LAST_MILLISECOND), AfterValidator(_epoc
 
 
 class _Tolerant(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class _Envelope(_Tolerant):

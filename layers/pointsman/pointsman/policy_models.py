@@ -25,7 +25,7 @@ When = Annotated[
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class MatchDocument(_Document):

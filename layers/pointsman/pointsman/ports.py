@@ -6,10 +6,9 @@ are in `pointsman.aws`; the contract tests run the same suite over them and over
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pointsman.notice_ports import NoticeTable
-from pointsman.queues.decide import Decision
 from pointsman.queues.effects import AlarmTransition, Effect
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Status
@@ -17,6 +16,9 @@ from pointsman.queues.pins import Pin
 from pointsman.queues.quota import QuotaShare
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueKind, QueueView
+
+if TYPE_CHECKING:
+    from pointsman.queues.decide import Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +338,7 @@ class PassReport:
     """
 
     view: QueueView
-    decision: Decision
+    decision: "Decision"
     outcomes: tuple[str, ...]
     mode: str
     policy: int

@@ -84,7 +84,7 @@ AlarmName = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class TargetDocument(_Document):

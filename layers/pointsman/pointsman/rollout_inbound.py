@@ -48,7 +48,7 @@ class Command:
 
 
 class _Tolerant(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class _Command(_Tolerant):

@@ -1,6 +1,6 @@
 """From settings to ports to loops: the one place where adapters meet the loops that need them.
 
-What rollouts need is imported where it is made: the functions of queues do not pay for it when they start cold.
+What not every function needs is imported where it is made: the others do not pay for it when they start cold.
 """
 
 from dataclasses import dataclass
@@ -9,32 +9,26 @@ from time import time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pointsman.aws.alarms import CloudWatchAlarms
-from pointsman.aws.batch import AwsBatchQueues
-from pointsman.aws.checkpoints import S3Checkpoints
 from pointsman.aws.clients import Clients
-from pointsman.aws.control_table import DynamoControl
-from pointsman.aws.instance_types import Ec2InstanceTypes
 from pointsman.aws.job_table import DynamoJobTable
 from pointsman.aws.messages import SqsDeadLetters, SqsWakes
-from pointsman.aws.share_records import DynamoShareRecords
-from pointsman.aws.share_settings import AwsShareSettings
 from pointsman.decision_log import PowertoolsLog
-from pointsman.loops.inspect import Inspector
-from pointsman.loops.notices import QueueTeller
-from pointsman.loops.observe import Observer
-from pointsman.loops.passes import Passes
-from pointsman.loops.queue import QueueLoop
-from pointsman.loops.quota import Shares
-from pointsman.loops.recorder import Recorder
 from pointsman.settings import Settings
 
 if TYPE_CHECKING:
+    from pointsman.aws.batch import AwsBatchQueues
+    from pointsman.aws.control_table import DynamoControl
     from pointsman.aws.notices import SnsNotices
     from pointsman.aws.rollout_table import DynamoRolloutTable
     from pointsman.aws.sagemaker import SageMakerFleet
     from pointsman.aws.scaling import ApplicationAutoScaling
     from pointsman.aws.state_machine import StepFunctionsExecution
+    from pointsman.loops.inspect import Inspector
+    from pointsman.loops.notices import QueueTeller
+    from pointsman.loops.observe import Observer
+    from pointsman.loops.passes import Passes
+    from pointsman.loops.quota import Shares
+    from pointsman.loops.recorder import Recorder
     from pointsman.loops.rollout import RolloutLoop
     from pointsman.loops.rollout_commands import RolloutCommands
     from pointsman.loops.rollout_observe import RolloutObserver
@@ -66,8 +60,10 @@ class Wiring:
         return SystemClock()
 
     @cached_property
-    def control(self) -> DynamoControl:
+    def control(self) -> "DynamoControl":
         """The table of what must not be lost."""
+        from pointsman.aws.control_table import DynamoControl
+
         return DynamoControl(self._clients.dynamodb, self.settings.control_table)
 
     @cached_property
@@ -76,8 +72,11 @@ class Wiring:
         return DynamoJobTable(self._clients.dynamodb, self.settings.jobs_table)
 
     @cached_property
-    def batch(self) -> AwsBatchQueues:
+    def batch(self) -> "AwsBatchQueues":
         """AWS Batch."""
+        from pointsman.aws.batch import AwsBatchQueues
+        from pointsman.aws.instance_types import Ec2InstanceTypes
+
         return AwsBatchQueues(self._clients.batch, Ec2InstanceTypes(self._clients.ec2), self.clock)
 
     @cached_property
@@ -90,7 +89,12 @@ class Wiring:
         return SqsDeadLetters(self._clients.sqs, self.settings.dead_letters_url)
 
     @cached_property
-    def _shares(self) -> Shares:
+    def _shares(self) -> "Shares":
+        from pointsman.aws.checkpoints import S3Checkpoints
+        from pointsman.aws.share_records import DynamoShareRecords
+        from pointsman.aws.share_settings import AwsShareSettings
+        from pointsman.loops.quota import Shares
+
         return Shares(
             AwsShareSettings(self._clients.batch),
             DynamoShareRecords(self._clients.dynamodb, self.settings.control_table),
@@ -98,20 +102,30 @@ class Wiring:
         )
 
     @cached_property
-    def _teller(self) -> QueueTeller:
+    def _teller(self) -> "QueueTeller":
+        from pointsman.loops.notices import QueueTeller
+
         return QueueTeller(self.control, self._notices, PowertoolsLog())
 
-    def observer(self, *, keep: bool = True) -> Observer:
+    def observer(self, *, keep: bool = True) -> "Observer":
         """What looks at a queue; with `keep` unset it stores nothing."""
+        from pointsman.aws.alarms import CloudWatchAlarms
+        from pointsman.loops.observe import Observer
+
         alarms = CloudWatchAlarms(self._clients.cloudwatch)
         return Observer(self.clock, self.batch, alarms, self.jobs, self.control, self._shares, keep)
 
-    def inspector(self) -> Inspector:
+    def inspector(self) -> "Inspector":
         """Looks at queues that change nothing."""
+        from pointsman.loops.inspect import Inspector
+
         return Inspector(self.observer(keep=False), self.jobs, self.control)
 
-    def passes(self) -> Passes:
+    def passes(self) -> "Passes":
         """Wakes into passes."""
+        from pointsman.loops.passes import Passes
+        from pointsman.loops.queue import QueueLoop
+
         loop = QueueLoop(
             clock=self.clock,
             observer=self.observer(),
@@ -125,8 +139,10 @@ class Wiring:
         )
         return Passes(loop, self.dead_letters)
 
-    def recorder(self) -> Recorder:
+    def recorder(self) -> "Recorder":
         """Job events into the job table."""
+        from pointsman.loops.recorder import Recorder
+
         return Recorder(self.clock, self.jobs, self._wakes, self.dead_letters, PowertoolsLog())
 
     def alarm_relay(self) -> "AlarmRelay":
