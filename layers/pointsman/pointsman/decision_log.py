@@ -109,9 +109,10 @@ class PowertoolsLog:
         )
         if view.quota_shares:
             self._measure_preemptions(report)
-        classes = {job.kind.job_class for job in view.waiting}
-        for name in sorted(classes):
-            waits = [view.now - job.submitted for job in view.waiting if job.kind.job_class == name]
+        by_class: dict[str, list[float]] = {}
+        for line in view.lines.lines:
+            by_class.setdefault(line.kind.job_class, []).extend(view.now - job.submitted for job in line.jobs)
+        for name, waits in sorted(by_class.items()):
             metrics = self._metrics({"queue": queue, "class": name})
             metrics.add_metric("Waiting", MetricUnit.Count, len(waits))
             metrics.add_metric("MeanWaitSoFar", MetricUnit.Seconds, fmean(waits))

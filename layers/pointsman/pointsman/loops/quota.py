@@ -97,13 +97,13 @@ def _warnings(view: QueueView, policy: Policy) -> Iterable[str]:
     rule = policy.preemption
     if rule is not None and rule.how == "levels":
         for share in view.quota_shares:
-            if not share.preempts and any(job.share == share.name for job in view.waiting):
+            if not share.preempts and share.name in view.lines.shares:
                 yield (
                     f"share {share.name} has in-share preemption off, so that nothing is evicted in it; turn it on, or "
                     "let the policy say `how: switch`"
                 )
     for share in view.quota_shares:
-        stuck = sum(1 for job in view.waiting if job.share == share.name)
+        stuck = sum(len(line.jobs) for line in view.lines.lines if line.share == share.name)
         if not share.enabled and stuck:
             yield f"share {share.name} is disabled: it takes no new jobs; {stuck} wait in it and still start"
 

@@ -21,7 +21,7 @@ class Ahead:
 
 def wanted_order(view: QueueView, ranks: Ranks) -> list[Candidate]:
     """Every job that the policy may move, in the order in which it wants them to start."""
-    lines = Lines((job for job in view.waiting if not job.foreign), ranks, view.history, view.now)
+    lines = Lines(view.lines, ranks, view.history, view.now)
     order: list[Candidate] = []
     for candidate in lines:
         order.append(candidate)
