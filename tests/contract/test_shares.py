@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from pointsman.aws.checkpoints import PAGES, S3Checkpoints
 from pointsman.aws.clients import Clients
@@ -178,10 +179,28 @@ def test_the_newest_object_under_a_prefix_says_how_much_is_saved(aws: Clients) -
     aws.s3.create_bucket(Bucket="checkpoints")
     checkpoints = S3Checkpoints(lambda: aws.s3)
     assert checkpoints.newest("s3://checkpoints/job") == 0.0
-    for key in ("job/1", "job/2", "other/3"):
+    for key in ("job/1", "job/2", "job-2/3", "other/3"):
         aws.s3.put_object(Bucket="checkpoints", Key=key, Body=b"")
     written = aws.s3.head_object(Bucket="checkpoints", Key="job/2")["LastModified"].timestamp()
     assert checkpoints.newest("s3://checkpoints/job") == written
+    assert checkpoints.newest("s3://checkpoints/job/") == written
+    assert checkpoints.newest("s3://checkpoints") is not None
+
+
+def test_a_folder_whose_name_goes_on_is_another_jobs(aws: Clients) -> None:
+    aws.s3.create_bucket(Bucket="checkpoints")
+    aws.s3.put_object(Bucket="checkpoints", Key="run-10/model", Body=b"")
+    assert S3Checkpoints(lambda: aws.s3).newest("s3://checkpoints/run-1") == 0.0
+
+
+@pytest.mark.parametrize("code, status", [("AccessDenied", 403), ("NoSuchBucket", 404), ("PermanentRedirect", 301)])
+def test_a_bucket_that_may_not_be_listed_is_not_known_and_no_fault_of_the_pass(code: str, status: int) -> None:
+    class Refusing:
+        def list_objects_v2(self, **_: str) -> dict[str, Any]:
+            answer: Any = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+            raise ClientError(answer, "ListObjectsV2")
+
+    assert S3Checkpoints(Refusing).newest("s3://checkpoints/job") is None
 
 
 @pytest.mark.parametrize("place", ["s3://no-such-bucket/x", "file:///tmp/x", "s3://", "nonsense"])

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 
 from pointsman.aws.faults import Translated
+from pointsman.errors import Misconfigured
 
 PAGES = 5  # of a listing: what has more objects than that is not known
 
@@ -21,18 +22,21 @@ class S3Checkpoints:
     def newest(self, prefix: str) -> float | None:
         """When the newest object under this S3 URI was written, 0 when there is none; None when it cannot be known.
 
-        A listing is in the order of names, so that all of it has to be seen; a bucket that may not be listed, or is not
-        there, makes it unknown.
+        The URI is that of a folder: what merely begins like it is another job's. A listing is in the order of names, so
+        that all of it has to be seen; a bucket that may not be listed, or is not there, makes it unknown. Raises
+        `Transient`.
         """
         place = urlsplit(prefix)
         if place.scheme != "s3" or not place.netloc:
             return None
+        folder = place.path.strip("/")
+        within = f"{folder}/" if folder else ""
         newest, more = 0.0, dict[str, str]()
         for _ in range(PAGES):
             try:
                 with Translated():
-                    answer = self._s3().list_objects_v2(Bucket=place.netloc, Prefix=place.path.lstrip("/"), **more)
-            except ClientError:
+                    answer = self._s3().list_objects_v2(Bucket=place.netloc, Prefix=within, **more)
+            except (ClientError, Misconfigured):
                 return None
             for each in answer.get("Contents", ()):
                 newest = max(newest, float(each["LastModified"].timestamp()))
