@@ -149,6 +149,9 @@ def test_a_queue_record_is_read_as_it_was_saved(jobs: JobTable) -> None:
         swept=T0 - 600,
         priorities=((job_id(1), 4999),),
         would=((job_id(2), 4998), (job_id(3), 0)),
+        suspects=(job_id(4),),
+        preempted=((job_id(1), 2),),
+        saved=((job_id(5), None), (job_id(1), T0 - 60.5)),
         problem="no policy",
     )
 

@@ -41,7 +41,9 @@ class FakeCheckpoints(Faulty):
     def __init__(self) -> None:
         super().__init__()
         self.written: dict[str, float] = {}
+        self.asked: list[str] = []
 
     @can_fail
     def newest(self, prefix: str) -> float | None:
+        self.asked.append(prefix)
         return self.written.get(prefix)

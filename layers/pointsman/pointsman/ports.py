@@ -125,7 +125,8 @@ class QueueRecord:
     An `owner` that is still named did not come to the end of its pass. `looked` is how many seconds the last look at
     the queue took; `swept` is when the last whole sweep began. `priorities` are what we set active jobs to, `would`
     what a queue in observe would have set, `suspects` jobs on which snapshot and table disagreed, `preempted` how
-    often Batch has preempted active jobs. `problem` is what people should know of the last pass (empty: nothing).
+    often Batch has preempted active jobs, `saved` the last looks at jobs' checkpoints. `problem` is what people should
+    know of the last pass (empty: nothing).
     """
 
     queue: str
@@ -143,6 +144,7 @@ class QueueRecord:
     would: tuple[tuple[str, int], ...] = ()
     suspects: tuple[str, ...] = ()
     preempted: tuple[tuple[str, int], ...] = ()
+    saved: tuple[tuple[str, float | None], ...] = ()
     problem: str = ""
 
 

@@ -148,6 +148,6 @@ def _queue_record(name: str, item: Item) -> QueueRecord:
     if sweep := state.get("sweep"):
         state["sweep"] = Sweep(**{**sweep, "status": Status(sweep["status"])})
     state["suspects"] = tuple(state.get("suspects", ()))
-    for pairs in ("priorities", "would", "preempted"):
-        state[pairs] = tuple((job_id, priority) for job_id, priority in state.get(pairs, ()))
+    for pairs in ("priorities", "would", "preempted", "saved"):
+        state[pairs] = tuple((job_id, value) for job_id, value in state.get(pairs, ()))
     return QueueRecord(queue=name, version=int(item["v"]["N"]), **state)

@@ -145,14 +145,14 @@ class Observer:
         self, seen: Observation, policy: Policy, unsure: frozenset[str], snapshot: Snapshot | None
     ) -> Observation:
         """The same with what quota shares add."""
-        view, told = self.shares.seen(seen.view, seen.description, policy, seen.records)
+        view, looks, told = self.shares.seen(seen.view, seen.description, policy, seen.records, seen.record.saved)
         shown = {job.job_id for job in view.busy}.union(
             job.job_id for jobs in (view.waiting, view.strangers) for job in jobs
         )
         unsure |= seen.records.keys() - shown
         view = replace(view, unsure=unsure, settled=settled(seen.records, snapshot, view, unsure))
         gone, counts = preempted(seen.records, seen.record, view)
-        record = replace(seen.record, preempted=counts)
+        record = replace(seen.record, preempted=counts, saved=looks)
         return replace(seen, view=view, record=record, problems=(*seen.problems, *told), preempted=gone)
 
     def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pointsman.errors import Gone, Misconfigured
+from pointsman.loops.saved import Looks, saved_of
 from pointsman.ports import QueueDescription, QueueRecord, Snapshot
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, JobRecord, Stage, WaitingJob
@@ -14,7 +15,6 @@ from pointsman.queues.reasons import Move, Reason
 from pointsman.queues.view import QueueView
 from pointsman.share_ports import Checkpoints, ShareRecords, ShareSettings
 
-LOOKUPS = 20  # of checkpoints, at most, in one pass
 REMEMBERED = 86400.0  # seconds back that evictions are looked at: by then one is long over
 
 
@@ -34,52 +34,18 @@ class Shares:
             raise Misconfigured(f"there is no job queue {queue.name}") from None
 
     def seen(
-        self, view: QueueView, queue: QueueDescription, policy: Policy, rows: Mapping[str, JobRecord]
-    ) -> tuple[QueueView, tuple[str, ...]]:
-        """The view with all that quota shares add to it, and what people should know of them."""
-        busy, unknown = self._with_saved(view, policy, rows)
+        self, view: QueueView, queue: QueueDescription, policy: Policy, rows: Mapping[str, JobRecord], before: Looks
+    ) -> tuple[QueueView, Looks, tuple[str, ...]]:
+        """The view with all that quota shares add to it, the looks at checkpoints, and what people should know."""
+        saved = saved_of(self.checkpoints, view, policy, rows, before)
         view = replace(
             view,
-            busy=busy,
+            busy=saved.busy,
             quota_shares=queue.quota_shares,
             pool=queue.limits,
             evictions=self.records.evictions(queue.name, view.now - REMEMBERED),
         )
-        return view, (*unknown, *_warnings(view, policy))
-
-    def _with_saved(
-        self, view: QueueView, policy: Policy, rows: Mapping[str, JobRecord]
-    ) -> tuple[list[BusyJob], tuple[str, ...]]:
-        """The busy jobs with what an eviction would leave them of their work, as far as one may come into question."""
-        rule = policy.preemption
-        if rule is None:
-            return list(view.busy), ()
-        pressed = {job.share for job in view.waiting if view.now - job.submitted >= rule.patience}
-        preemptible = {c.name for c in policy.classes if c.preemptible}
-        found: list[BusyJob] = []
-        unknown: list[str] = []
-        looked = 0
-        for job in view.busy:
-            detail = rows[job.job_id].detail
-            asked = job.share in pressed and job.kind.job_class in preemptible and job.started is not None
-            if not asked or job.started is None or view.now - job.started < rule.protect or looked >= LOOKUPS:
-                found.append(job)
-                continue
-            if detail is None or detail.checkpoints is None:
-                unknown.append(f"{job.name} has no CheckpointConfig")
-                found.append(job)
-                continue
-            looked += 1
-            newest = self.checkpoints.newest(detail.checkpoints)
-            if newest is None:
-                unknown.append(f"what {job.name} saved under {detail.checkpoints} cannot be read")
-                found.append(job)
-                continue
-            found.append(replace(job, saved=max(job.started, newest)))
-        if not unknown:
-            return found, ()
-        told = f"{len(unknown)} jobs count as not resumable and are not evicted: {unknown[0]}"
-        return found, (told if len(unknown) > 1 else f"a job counts as not resumable and is not evicted: {unknown[0]}",)
+        return view, saved.looks, (*saved.told, *_warnings(view, policy))
 
 
 def _warnings(view: QueueView, policy: Policy) -> Iterable[str]:
