@@ -4,19 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from pointsman.errors import Transient
+from pointsman.errors import Gone, Transient
 from pointsman.loops.queue import LEASE
 from pointsman.loops.saved import LOOKUPS
 from pointsman.queues.evictions import AT_MOST, Progress
 from pointsman.queues.jobs import Status
+from pointsman.queues.quota import QuotaShare
 from pointsman.queues.reasons import Reason
 from tests.unit.loops.quota_world import PREEMPTION, QuotaWorld, share
 from tests.unit.loops.world import QUEUE
 
 
-def pressed(**more: object) -> QuotaWorld:
+def pressed(shares: tuple[QuotaShare, ...] = ()) -> QuotaWorld:
     """Production has waited past patience behind a sweep that resumes and one that does not."""
-    world = QuotaWorld(**more)  # type: ignore[arg-type]
+    world = QuotaWorld(*shares)
     world.rule()
     world.run("sweep", size=4)
     world.run("fixed", size=4, checkpoints=None)
@@ -117,6 +118,42 @@ def test_what_a_job_saved_is_looked_up_and_what_cannot_be_known_is_said() -> Non
     assert evictions(world) == []
     assert "2 jobs count as not resumable and are not evicted" in world.record.problem
     assert "s3://checkpoints/sweep cannot be read" in world.record.problem
+
+
+def refuse_running(world: QuotaWorld) -> None:
+    """Batch does not change the priority of a job that runs."""
+    real = world.batch.set_priority
+
+    def set_priority(job_id: str, priority: int) -> None:
+        if world.batch.jobs[job_id].status is Status.RUNNING:
+            raise Gone("it runs")
+        real(job_id, priority)
+
+    world.batch.set_priority = set_priority  # type: ignore[method-assign]
+
+
+def test_over_a_running_job_that_cannot_be_protected_nobody_is_raised_and_other_shares_go_on() -> None:
+    world = pressed(shares=(share(), share("team", 2)))
+    world.rule(share="*")
+    world.submit("other", share="team")
+    refuse_running(world)
+    for _ in range(4):
+        world.pass_()
+    assert world.batch.priorities == [("other", 4999)]
+    world.pass_(after=AT_MOST + 60)
+    assert evictions(world) == [Progress.TIMED_OUT]
+
+
+def test_no_place_is_held_over_a_running_job_that_cannot_be_protected() -> None:
+    world = QuotaWorld()
+    world.rule(reservation={"after": "30m"})
+    world.run("fixed", size=6)
+    world.submit("big", size=4, waited=2000.0)
+    world.clock.advance(5)
+    refuse_running(world)
+    for _ in range(3):
+        world.pass_()
+    assert world.batch.priorities == []
 
 
 def test_of_many_jobs_the_one_that_saved_last_is_found_within_some_passes() -> None:

@@ -31,7 +31,7 @@ from pointsman.ports import (
 from pointsman.queues.decide import Decision
 from pointsman.queues.notices import standing, unplanned
 from pointsman.queues.policy import Mode, Policy
-from pointsman.queues.reasons import Move
+from pointsman.queues.reasons import Move, Reason
 from pointsman.queues.wake import POLL, gap
 
 LEASE = 150.0  # seconds; longer than the function may run
@@ -72,10 +72,10 @@ class QueueLoop:
             self.log.skipped(queue, "it has no policy: its jobs are recorded, nothing is decided")
             return
         record = self.jobs.queue(queue)
-        if record.lease_until > now:
+        if now < record.lease_until < now + 2 * LEASE:  # no honest clock gave a longer one
             self._later(queue, now, "another pass holds the lease")
             return
-        if now - record.passed_at < gap(record.looked):
+        if abs(now - record.passed_at) < gap(record.looked):
             self._later(queue, now, "the last pass was a moment ago")
             return
         died, taken = bool(record.owner), replace(record, owner=self.new_owner(), lease_until=now + LEASE)
@@ -169,7 +169,8 @@ class QueueLoop:
     def _act(self, seen: Observation, decision: Decision) -> list[Outcome]:
         """Set the priorities, within the account's budget; what we mean to set is stored before the first is.
 
-        So is every eviction that is asked for or went on: a pass that is killed here is carried on by the next.
+        So is every eviction that is asked for or went on: a pass that is killed here is carried on by the next. Where
+        a running job could not be protected, nobody else of its share is raised: who waits might evict it.
         """
         now = self.clock.now()
         for eviction in decision.evictions:
@@ -178,8 +179,11 @@ class QueueLoop:
         chosen = decision.moves[:granted]
         self.control.put_writes([_intent(seen, move, now) for move in chosen])
         outcomes: list[Outcome] = []
+        exposed: set[str | None] = set()
         for move in chosen:
-            if outcomes and outcomes[-1] is Outcome.DEFERRED:
+            detail = seen.records[move.job_id].detail
+            share = detail.share if detail else None
+            if move.after > move.before and share in exposed:
                 outcomes.append(Outcome.DEFERRED)
                 continue
             try:
@@ -188,10 +192,12 @@ class QueueLoop:
             except Gone:
                 outcomes.append(Outcome.GONE)
                 self._doubt(seen, move)
+                exposed |= {share} if move.reason is Reason.PROTECTED else set()
             except Transient:  # it may have been carried out, and only its answer been lost
                 outcomes.append(Outcome.DEFERRED)
                 self._doubt(seen, move)
-        return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - granted)
+                break
+        return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - len(outcomes))
 
     def _doubt(self, seen: Observation, move: Move) -> None:
         """What became of the job, or of the write, is not known: describe the job in the next pass."""
