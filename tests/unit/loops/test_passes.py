@@ -6,9 +6,10 @@ import pytest
 
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.inbound import Message
+from pointsman.ports import Snapshot
 from pointsman.queues.jobs import Status
 from pointsman.queues.view import QueueKind
-from tests.unit.loops.world import QUEUE, World
+from tests.unit.loops.world import POLICY, QUEUE, World
 
 
 def busy_queue(**policy: object) -> World:
@@ -297,3 +298,21 @@ def test_a_wake_that_can_neither_be_recorded_nor_sent_anew_is_delivered_again_an
     assert world.passes().run(wakes) == ("1",)
     world.dead_letters.fail_next("bury", Transient("500"))
     assert world.passes().run([Message("3", "x")]) == ("3",)
+
+
+def test_queues_whose_turn_comes_late_are_asked_for_anew_before_the_function_runs_out_of_time() -> None:
+    world = busy_queue()
+    queues = [f"queue-{n}" for n in range(4)]
+    for queue in queues:
+        world.batch.add_queue(queue, 8, shares=("all",))
+        world.control.put_policy(queue, json.dumps({**POLICY, "queue": queue}), world.clock.now(), "someone")
+    real = world.batch.snapshot
+
+    def slow(name: str) -> Snapshot:
+        world.clock.advance(40)
+        return real(name)
+
+    world.batch.snapshot = slow  # type: ignore[method-assign]
+    assert world.passes().run([Message(queue, json.dumps({"queue": queue})) for queue in queues]) == ()
+    assert [report.view.queue for report in world.log.reports] == queues[:2]
+    assert world.wakes.queues[-2:] == queues[2:]

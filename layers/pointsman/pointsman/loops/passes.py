@@ -8,6 +8,8 @@ from pointsman.inbound import Message, wake
 from pointsman.loops.queue import QueueLoop
 from pointsman.ports import DeadLetters
 
+NO_MORE = 60.0  # seconds after which no pass is begun: the function may run twice as long
+
 
 @dataclass(frozen=True, slots=True)
 class Passes:
@@ -20,8 +22,10 @@ class Passes:
         """Ids of the messages to deliver again: those whose pass could not record its failure, nor be asked for anew.
 
         A message that is delivered again blocks its queue's group for a whole visibility timeout, so a new wake is sent
-        in its place. A message that is no wake is dead-lettered with its reason; several wakes of one make one pass.
+        in its place; so it is for queues whose turn comes late, since a function that runs out of time leaves all its
+        messages. A message that is no wake is dead-lettered with its reason; several wakes of one make one pass.
         """
+        began = self.loop.clock.now()
         again: list[str] = []
         by_queue: dict[str, list[str]] = {}
         for message in messages:
@@ -30,14 +34,18 @@ class Passes:
             except Poison as poison:
                 again += self._bury(message, poison)
         for queue, ids in by_queue.items():
+            if self.loop.clock.now() - began > NO_MORE:
+                again += self._ask_anew(queue, ids)
+                self.loop.log.skipped(queue, "the passes before it took long")
+                continue
             try:
                 self.loop.run(queue)
             except Transient as error:
-                again += self._ask_anew(queue, ids, str(error))
+                self.loop.log.failed(queue, str(error), known=True)
+                again += self._ask_anew(queue, ids)
         return tuple(again)
 
-    def _ask_anew(self, queue: str, ids: list[str], why: str) -> list[str]:
-        self.loop.log.failed(queue, why, known=True)
+    def _ask_anew(self, queue: str, ids: list[str]) -> list[str]:
         try:
             self.loop.wakes.wake(queue, self.loop.clock.now())
         except Transient:
