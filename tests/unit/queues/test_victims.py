@@ -6,6 +6,7 @@ import pytest
 
 from pointsman.queues.jobs import BusyJob
 from pointsman.queues.levels import evictable
+from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.quota import Rooms
 from pointsman.queues.ranking import ranks_of
 from pointsman.queues.victims import choose
@@ -38,6 +39,15 @@ def victims(of: QueueView) -> set[str]:
 )
 def test_never_a_job(case: str, job: BusyJob) -> None:
     assert victims(quota_view(PROD, job)) == set(), case
+
+
+def test_never_a_job_that_a_person_put_first() -> None:
+    view = quota_view(PROD, runs("v", 8))
+    assert victims(view) == {"v"}
+    pinned = [Pin("v", NOW + 60, PinKind.FIRST, "ana")]
+    assert victims(replace(view, pins=pinned)) == set()
+    assert victims(replace(view, pins=[replace(pinned[0], until=NOW - 60)])) == {"v"}
+    assert victims(replace(view, pins=[replace(pinned[0], kind=PinKind.LAST)])) == {"v"}
 
 
 def test_once_patience_has_passed_twice_any_moment_will_do() -> None:

@@ -6,6 +6,7 @@ from itertools import islice, takewhile
 
 from pointsman.queues.evictions import Eviction, Party
 from pointsman.queues.jobs import BusyJob, WaitingJob
+from pointsman.queues.pins import PinKind
 from pointsman.queues.policy import Policy, Preemption
 from pointsman.queues.quota import Needs, Rooms, needs_of
 from pointsman.queues.ranking import Ranks
@@ -82,11 +83,13 @@ def _lawful(
 ) -> list[BusyJob]:
     """Running jobs that this job may evict.
 
-    Of a lower class that may be evicted; known to resume from checkpoints; not protected; not evicted too often.
+    Of a lower class that may be evicted; known to resume from checkpoints; not protected; not evicted too often; not
+    put first by a person.
     """
     place = {c.name: n for n, c in enumerate(policy.classes)}
     classes = {c.name: c for c in policy.classes}
     units = needs_of(job.kind).keys()
+    first = {pin.job_id for pin in view.pins if pin.kind is PinKind.FIRST and pin.active(view.now)}
     return [
         other
         for other in running
@@ -98,6 +101,7 @@ def _lawful(
         and other.preempted < rule.at_most_per_job
         and (other.outlives is None or other.preempted < other.outlives)
         and units & needs_of(other.kind).keys()
+        and other.job_id not in first
     ]
 
 
