@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pointsman.errors import Transient
+from pointsman.loops.observe import SUSPECTS
 from pointsman.queues.jobs import Status
 from tests.unit.loops.world import QUEUE, World
 
@@ -53,6 +54,21 @@ def reply_lost(world: World) -> None:
         raise Transient("timed out")
 
     world.batch.set_priority = once  # type: ignore[method-assign]
+
+
+def test_where_all_of_a_long_queue_has_gone_without_a_word_a_pass_leaves_no_more_than_the_next_can_look_at() -> None:
+    world = World()
+    world.apply()
+    for n in range(SUSPECTS + 50):
+        world.submit(f"job{n:04}", size=9)
+    world.clock.advance(60)
+    world.batch.jobs.clear()
+    world.pass_()
+    assert len(world.record.suspects) == SUSPECTS
+    for _ in range(20):
+        world.pass_(after=60.0)
+    assert world.record.suspects == ()
+    assert not world.report.view.waiting
 
 
 def test_a_write_whose_answer_was_lost_is_looked_up_before_the_next_decision() -> None:

@@ -40,6 +40,7 @@ DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
 SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious
 STRAYS = 10  # jobs without a known queue that one pass describes
 DESCRIBES = 40  # of jobs, at most, in one pass: the account's budget refills 60 calls between two passes
+SUSPECTS = 500  # that one pass leaves for the next, whose record is one item; more than it could describe
 FOLD_WITHOUT_DETAIL = 3600.0  # seconds after which an ended job that was never described is let go
 
 
@@ -211,7 +212,7 @@ class Observer:
         described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
         record = replace(
             record,
-            suspects=tuple(sorted(odd)),
+            suspects=tuple(sorted(odd)[:SUSPECTS]),
             priorities=tuple((i, p) for i, p in record.priorities if i not in fresh),
         )
         unfinished = len(wanted) > described or record.sweep is not None
