@@ -203,6 +203,12 @@ def test_the_budget_gives_nothing_for_nothing_and_nothing_for_a_clock_that_goes_
     assert jobs.take_budget(5, T0 + 1) == 2
 
 
+def test_a_clock_that_was_a_day_ahead_gives_nothing_extra_and_keeps_nobody_waiting(jobs: JobTable) -> None:
+    assert jobs.take_budget(120, T0 + 86_400) == 120
+    assert jobs.take_budget(5, T0) == 0
+    assert jobs.take_budget(100, T0 + 10) == 20
+
+
 # ------------------------------------------------------------------------------------------------- DynamoDB only
 
 

@@ -58,9 +58,9 @@ class FakeJobTable(Faulty):
 
     @can_fail
     def take_budget(self, wanted: int, now: float) -> int:
-        since = max(0.0, now - self._filled)
-        self._tokens = min(float(self._most), self._tokens + self._rate * since)
-        self._filled = max(now, self._filled)
+        at = now if self._filled > now + 300 else max(now, self._filled)
+        self._tokens = min(float(self._most), self._tokens + self._rate * max(0.0, at - self._filled))
+        self._filled = at
         granted = max(0, min(wanted, int(self._tokens)))
         self._tokens -= granted
         return granted

@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from pointsman.queues.jobs import Status
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.reasons import Tell
@@ -72,6 +74,20 @@ def test_another_priority_that_someone_sets_begins_the_time_anew() -> None:
     assert world.priority("mine") == 78
     world.pass_(after=HOUR)
     assert world.priority("mine") != 78
+
+
+@pytest.mark.parametrize("respect, most", [("2m", 1), ("4h", 0)], ids=["for two minutes", "for four hours"])
+def test_a_person_and_pointsman_who_move_one_job_in_turn_do_not_fight(respect: str, most: int) -> None:
+    world = set_by_someone(respect_human=respect)
+    for turn in range(6):
+        world.set_by_hand("mine", 50 + turn)
+        doubt(world)
+        written = len(world.batch.priorities)
+        for _ in range(8):
+            world.pass_()
+        set_again = [each for each in world.batch.priorities[written:] if each[0] == "mine"]
+        assert len(set_again) == most, f"turn {turn}"
+    assert world.log.failures == []
 
 
 def test_the_newer_of_a_pin_and_a_persons_own_priority_counts() -> None:

@@ -16,6 +16,7 @@ from pointsman.queues.jobs import JobRecord, Status
 
 CALLS_A_SECOND = 2.0  # the account's budget of Batch calls, and what it saves up
 SAVED_CALLS = 120
+AMISS = 300.0  # seconds by which a bucket is ahead that a wrong clock has filled: from then on it fills from now
 BUDGET_TRIES = 4
 HISTORY_BYTES = 390_000  # an item holds 400 KB
 NEW = "attribute_not_exists(pk)"
@@ -97,11 +98,12 @@ class DynamoJobTable:
         for _ in range(BUDGET_TRIES):
             bucket = self._bucket or self._read_bucket(now)
             self._bucket = None
-            tokens = min(float(self._most), bucket.tokens + self._rate * max(0.0, now - bucket.at))
+            at = now if bucket.at > now + AMISS else max(now, bucket.at)
+            tokens = min(float(self._most), bucket.tokens + self._rate * max(0.0, at - bucket.at))
             granted = min(wanted, int(tokens))
-            if granted == 0:
+            if granted == 0 and at >= bucket.at:
                 return 0
-            left = _Bucket(tokens - granted, max(now, bucket.at), bucket.version + 1)
+            left = _Bucket(tokens - granted, at, bucket.version + 1)
             try:
                 self._put({"pk": text("BUDGET"), **left.item()}, bucket.version)
             except Conflict:

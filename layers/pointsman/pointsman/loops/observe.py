@@ -199,7 +199,7 @@ class Observer:
         doubts = odd & before
         if died:
             self._doubt_unrecorded(record, known, snapshot)
-        overdue = record.sweep is not None or now - record.swept >= SWEEP_EVERY
+        overdue = record.sweep is not None or abs(now - record.swept) >= SWEEP_EVERY
         still_busy = any(known[job_id].stage is Stage.BUSY for job_id in before & known.keys())
         listed = 0
         if overdue or still_busy or suspicious(known, snapshot, doubts):
@@ -219,7 +219,7 @@ class Observer:
         return Cleared(record, frozenset(unsure - set(wanted[:described])), described, listed, unfinished)
 
     def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription]:
-        if record.description and now - record.described_at < DESCRIBE_QUEUE_EVERY:
+        if record.description and abs(now - record.described_at) < DESCRIBE_QUEUE_EVERY:
             return record, record.description
         granted = self.jobs.take_budget(QUEUE_CALLS, now)
         if record.description and granted < QUEUE_CALLS:  # the first look cannot wait, any other can

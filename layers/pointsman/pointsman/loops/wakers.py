@@ -15,6 +15,7 @@ from pointsman.policy_documents import stored_policy
 from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
 
 AHEAD = 30.0  # seconds, half a tick: what is due just after this one would otherwise be woken a minute late
+FAR = 900.0  # seconds: no pass plans its next one so far ahead, unless its clock was wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class DueQueues:
                     self.jobs.save_queue(replace(record, next_wake_at=now))
                 except Conflict:
                     continue  # a pass has just made it
-            if record.next_wake_at <= now + AHEAD:
+            if not now + AHEAD < record.next_wake_at < now + FAR:
                 self.wakes.wake(queue, now)
                 woken.append(queue)
         self.log.woken(tuple(woken), because="due")

@@ -81,11 +81,16 @@ def _holds(view: QueueView, decision: Decision, ranks: Ranks, job: WaitingJob, o
             "free: nothing of another share starts before it, whatever its priority."
         )
     if job.foreign:
-        left = "" if job.foreign_until == float("inf") else f" for another {hours(job.foreign_until - view.now)}"
-        return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is{left}."
+        return _left(view, job)
     if move is not None:
         return move.sentence
     return _waits(view, decision, ranks, job)
+
+
+def _left(view: QueueView, job: WaitingJob) -> str:
+    """What is said of a job whose priority is someone else's."""
+    still = "" if job.foreign_until == float("inf") else f" for another {hours(job.foreign_until - view.now)}"
+    return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is{still}."
 
 
 def _in_turn(view: QueueView, job: WaitingJob, head: WaitingJob) -> str:
@@ -138,7 +143,7 @@ def _holds_in_share(view: QueueView, decision: Decision, job: WaitingJob) -> str
     if not rooms.can_ever(job.share, needs):
         return f"It can never start: it asks for {asked}, more than share {job.share} may use and borrow."
     if job.foreign:
-        return f"Someone else set its priority to {job.priority}; Pointsman leaves it as it is."
+        return _left(view, job)
     if going is not None:
         return f"It takes the place of {', '.join(victim.name for victim in going.victims)}."
     if move is not None:

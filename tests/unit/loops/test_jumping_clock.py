@@ -1,0 +1,59 @@
+"""A clock that jumps: a queue is looked at all the same, and its line ends as if it had not."""
+
+import pytest
+
+from tests.unit.loops.world import QUEUE, World
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+
+def settled() -> World:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit("big", size=4, waited=600)
+    world.submit("small", size=2, waited=300)
+    world.clock.advance(5)
+    for _ in range(3):
+        world.pass_()
+    assert world.priorities() == {"big": 0, "small": 4999}
+    return world
+
+
+@pytest.mark.parametrize("jump", [-DAY, -HOUR, -10.0, HOUR, DAY])
+def test_after_a_jump_and_after_its_return_passes_go_on_and_the_line_settles(jump: float) -> None:
+    world = settled()
+    for there in (jump, -jump):
+        world.clock.advance(there)
+        before = len(world.log.reports)
+        for _ in range(5):
+            world.pass_()
+        assert len(world.log.reports) >= before + 4
+        written = len(world.batch.priorities)
+        for _ in range(3):
+            world.pass_()
+        assert len(world.batch.priorities) == written, "nothing is moved to and fro"
+    assert world.priorities() == {"big": 0, "small": 4999}
+    assert world.log.failures == []
+
+
+@pytest.mark.parametrize("jump", [-DAY, -HOUR, HOUR])
+def test_the_minute_wakes_a_queue_whatever_its_next_time_was_by_a_clock_that_was_wrong(jump: float) -> None:
+    world = settled()
+    world.clock.advance(jump)
+    world.wakes.sent.clear()
+    world.due().wake()
+    assert world.wakes.queues == [QUEUE]
+
+
+def test_a_lease_from_a_clock_that_was_a_day_ahead_blocks_nobody() -> None:
+    world = settled()
+    world.clock.advance(DAY)
+    world.jobs.fail_next("active", KeyboardInterrupt())  # type: ignore[arg-type]  # as a kill: nothing catches it
+    with pytest.raises(KeyboardInterrupt):
+        world.pass_()
+    world.clock.advance(-DAY)
+    before = len(world.log.reports)
+    world.pass_()
+    assert len(world.log.reports) == before + 1
