@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from botocore.exceptions import ClientError
+
 from pointsman_emulator import Emulator
 
 TYPE = "ml.g5.xlarge"
@@ -71,3 +74,10 @@ class Managed:
             "serviceRequestPayload": json.dumps(payload),
         }
         return str(self.batch.submit_service_job(**{**request, **more})["jobId"])
+
+
+def refused(call: Any, message: str, **request: Any) -> None:
+    with pytest.raises(ClientError, match=message) as error:
+        call(**request)
+    assert error.value.response["Error"]["Code"] == "ClientException"
+    assert error.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400

@@ -10,6 +10,7 @@ import pytest
 
 from pointsman_emulator import BatchSettings, Emulator, Faults
 from tests.emulator.batch_answers import held_to_the_model
+from tests.emulator.batch_stacks import Managed
 from tests.emulator.worlds import HERE, Make, World
 
 
@@ -35,3 +36,10 @@ def world() -> Iterator[Make]:
             return World(aws, instances, template)
 
         yield make
+
+
+@pytest.fixture
+def managed() -> Iterator[Managed]:
+    """A queue under quota management, three instances, shares `search` and `ads` of one each."""
+    with Emulator(seed=7) as aws:
+        yield Managed(aws)

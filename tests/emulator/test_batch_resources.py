@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from pointsman_emulator import BatchSettings, Emulator
-from tests.emulator.batch_stacks import TYPE, Managed
-
-
-@pytest.fixture
-def managed() -> Iterator[Managed]:
-    """A queue under quota management, three instances, shares `search` and `ads` of one each."""
-    with Emulator(seed=7) as aws:
-        yield Managed(aws)
-
-
-def refused(call: Any, message: str, **request: Any) -> None:
-    with pytest.raises(ClientError, match=message) as error:
-        call(**request)
-    assert error.value.response["Error"]["Code"] == "ClientException"
-    assert error.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
-
+from tests.emulator.batch_stacks import TYPE, Managed, refused
 
 # Service environments
 
@@ -370,48 +354,3 @@ def test_a_queue_that_is_not_valid_yet_takes_neither_jobs_nor_shares() -> None:
         refused(managed.batch.create_quota_share, "not VALID", **managed.share_request("maps"))
         aws.run_for(10)
         managed.submit("search")
-
-
-# Tags
-
-
-def test_every_resource_carries_tags(managed: Managed) -> None:
-    batch = managed.batch
-    job = batch.describe_service_job(jobId=managed.submit("search", tags={"team": "a"}))
-    (queue,) = batch.describe_job_queues(jobQueues=["training"])["jobQueues"]
-    (environment,) = batch.describe_service_environments()["serviceEnvironments"]
-    arns = (
-        job["jobArn"],
-        queue["jobQueueArn"],
-        environment["serviceEnvironmentArn"],
-        managed.policy,
-        managed.shares["ads"],
-    )
-    for arn in arns:
-        batch.tag_resource(resourceArn=arn, tags={"cost": "1", "owner": "me"})
-        batch.tag_resource(resourceArn=arn, tags={"cost": "2"})
-        batch.untag_resource(resourceArn=arn, tagKeys=["owner", "nobody"])
-        assert batch.list_tags_for_resource(resourceArn=arn)["tags"]["cost"] == "2"
-    assert batch.describe_service_job(jobId=job["jobId"])["tags"] == {"team": "a", "cost": "2"}
-    assert batch.describe_quota_share(quotaShareArn=managed.shares["ads"])["tags"] == {"cost": "2"}
-    assert batch.describe_job_queues(jobQueues=["training"])["jobQueues"][0]["tags"] == {"cost": "2"}
-
-
-@pytest.mark.parametrize(
-    "tags,message",
-    [
-        ({f"k{n}": "" for n in range(51)}, "50 tags|max"),
-        ({"k" * 129: "v"}, "128"),
-        ({"k": "v" * 257}, "256"),
-        ({"aws:x": "v"}, "aws:"),
-    ],
-    ids=["too many", "a long key", "a long value", "a key of AWS's own"],
-)
-def test_tags_out_of_bounds_are_refused(managed: Managed, tags: dict[str, str], message: str) -> None:
-    with pytest.raises(Exception, match=message):
-        managed.batch.tag_resource(resourceArn=managed.policy, tags=tags)
-
-
-def test_a_resource_that_is_not_there_has_no_tags(managed: Managed) -> None:
-    arn = f"{managed.shares['ads']}x"
-    refused(managed.batch.tag_resource, "does not exist", resourceArn=arn, tags={"a": "b"})

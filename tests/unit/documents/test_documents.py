@@ -1,13 +1,11 @@
 """The policy as people write it: what it becomes, and what is said where it is wrong."""
 
-from copy import deepcopy
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from pointsman.documents import InvalidDocument, Path, fraction, seconds
-from pointsman.policy_documents import parse_policy, policy_schema
+from pointsman.policy_documents import parse_policy
 from pointsman.queues.policy import (
     AlarmBoost,
     AlarmShare,
@@ -23,56 +21,9 @@ from pointsman.queues.policy import (
     Window,
 )
 from pointsman.wall_clock import weekly
+from tests.unit.documents.policies import ACROSS, LEAST, WHOLE, changed
 
 HOUR = 3600.0
-LEAST: dict[str, Any] = {"version": 1, "queue": "search-training", "share": "all", "default": {"name": "sweep"}}
-WHOLE: dict[str, Any] = {
-    "version": 1,
-    "queue": "search-training",
-    "mode": "act",
-    "share": "all",
-    "classes": [
-        {"name": "production", "match": {"job_name": "prod-*"}, "head_start": "24h", "max_wait": "1h",
-         "entitlement": "70%", "deadline": {"tag": "finish-by"}},
-        {"name": "research", "match": {"tag": {"purpose": "explore"}}, "head_start": "6h", "max_wait": "1d",
-         "deadline": "12h"},
-        {"name": "batch-inference", "match": {"job_name": "score-*", "tag": {"team": "r*"}, "share": "al*"},
-         "preemptible": True},
-    ],
-    "default": {"name": "sweep", "head_start": "30m", "max_wait": "2d12h", "preemptible": True, "ceiling": "60%"},
-    "spread": "6h",
-    "reservation": {"after": "2h", "at_most": 1},
-    "preemption": {"patience": "45m", "protect": "10m", "at_most_per_job": 1, "how": "switch"},
-    "respect_human": "4h",
-    "on_alarm": [
-        {"alarm": "ranker-drift-*", "boost": "production", "by": "12h", "for": "2h"},
-        {"alarm": "score-late", "boost": "batch-inference", "by": "90m"},
-        {"alarm": "gpu-underused", "share": "all", "borrow_limit": 200, "for": "1h"},
-    ],
-    "windows": [
-        {"when": "Mon-Fri 20:00-06:00 Europe/Madrid", "set": {"sweep": {"head_start": "6h", "ceiling": "80%"}}},
-    ],
-}  # fmt: skip
-ACROSS: dict[str, Any] = {
-    **LEAST,
-    "share": "team*",
-    "across_shares": "weights",
-    "classes": [
-        {"name": "production", "match": {"share": "teama"}, "weight": 0.25},
-        {"name": "research", "match": {"share": "teamb*"}, "weight": 1},
-    ],
-    "on_alarm": [{"alarm": "drift", "share": "teama", "weight": 0.125}],
-}
-
-
-def changed(document: dict[str, Any], *path: str | int, to: Any) -> dict[str, Any]:
-    """The document with another value at this path."""
-    copy = deepcopy(document)
-    part: Any = copy
-    for key in path[:-1]:
-        part = part[key]
-    part[path[-1]] = to
-    return copy
 
 
 def problems(document: object) -> dict[Path, tuple[str, str]]:
@@ -385,55 +336,3 @@ def test_the_text_of_the_error_names_every_place() -> None:
 def test_classes_that_some_job_reaches_are_allowed(case: str, first: object, second: object) -> None:
     document = changed(changed(WHOLE, "classes", 0, "match", to=first), "classes", 1, "match", to=second)
     assert parse_policy(document), case
-
-
-def test_the_schema_knows_every_key_and_allows_no_other() -> None:
-    schema = policy_schema()
-    assert set(schema["properties"]) == {*WHOLE, "across_shares"}
-    assert set(schema["required"]) == {"version", "queue", "share", "default"}
-    objects = [schema, *schema["$defs"].values()]
-    assert all(part["additionalProperties"] is False for part in objects)
-    assert set(schema["$defs"]["AlarmDocument"]["properties"]) == {
-        "alarm", "boost", "by", "for", "share", "borrow_limit", "weight",
-    }  # fmt: skip
-    assert schema["$defs"]["PreemptionDocument"]["properties"]["patience"]["default"] == "3600s"
-    assert schema["$schema"].startswith("https://json-schema.org/")
-
-
-@pytest.mark.parametrize("document", [LEAST, WHOLE, ACROSS])
-def test_the_schema_takes_what_we_take(document: dict[str, Any]) -> None:
-    Draft202012Validator(policy_schema()).validate(document)
-
-
-@pytest.mark.parametrize(
-    "case, document",
-    [
-        ("a window of no time", changed(WHOLE, "windows", 0, "when", to="Mon")),
-        (
-            "a boost and a borrow limit",
-            changed(WHOLE, "on_alarm", 0, to={"alarm": "a", "boost": "x", "by": "1h", "share": "b", "borrow_limit": 1}),
-        ),
-        ("a boost by nothing", changed(WHOLE, "on_alarm", 0, to={"alarm": "a", "boost": "sweep"})),
-        ("a part as a bare number", changed(WHOLE, "default", "ceiling", to=60)),
-        ("a deadline by something unknown", changed(WHOLE, "classes", 0, "deadline", to={"tga": "x"})),
-        ("a weight of nothing", changed(ACROSS, "classes", 0, "weight", to=0)),
-        ("an unknown key", changed(WHOLE, "preemption", "patients", to="1h")),
-    ],
-)
-def test_the_schema_refuses_what_we_refuse(case: str, document: object) -> None:
-    assert not Draft202012Validator(policy_schema()).is_valid(document), case
-
-
-def durations_in(part: object) -> list[dict[str, Any]]:
-    if isinstance(part, dict):
-        own = [part] if "pattern" in part and "24h" in part.get("examples", ()) else []
-        return own + [found for value in part.values() for found in durations_in(value)]
-    return [found for value in part for found in durations_in(value)] if isinstance(part, list) else []
-
-
-def test_every_example_in_the_schema_is_a_duration_that_we_read() -> None:
-    found = durations_in(policy_schema())
-    assert len(found) == 15
-    for part in found:
-        for example in part["examples"]:
-            assert parse_policy(changed(WHOLE, "spread", to=example)).spread == seconds(example)

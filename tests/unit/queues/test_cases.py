@@ -3,48 +3,21 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from pointsman.queues.cases import NEAR, Tier, cases_of
+from pointsman.queues.cases import NEAR
 from pointsman.queues.decide import decide
 from pointsman.queues.estimates import Finished, History
-from pointsman.queues.explain import explain, in_order
+from pointsman.queues.explain import explain
 from pointsman.queues.jobs import BusyJob, Due, WaitingJob, crashes_in
-from pointsman.queues.moves import FRONT, RESERVED
+from pointsman.queues.moves import FRONT
 from pointsman.queues.pins import Pin, PinKind, foreign_until
 from pointsman.queues.policy import Deadline, Policy, Settings, Window, due_of
 from pointsman.queues.reasons import Idle, Reason, Tell
-from pointsman.queues.view import QueueView, Share
+from pointsman.queues.view import QueueView
 from pointsman.wall_clock import weekly
 from tests.unit.queues import quota_build as quota
-from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, view, waiting
-
-
-def first(job_id: str, until: float = HOUR, kind: PinKind = PinKind.FIRST) -> Pin:
-    return Pin(job_id, NOW + until, kind, "ana", NOW - 60)
-
-
-def due(job: WaitingJob, left: float) -> WaitingJob:
-    """The job with a deadline so many seconds from now; jobs of which nothing is known run for an hour."""
-    return replace(job, due=Due(NOW + left))
-
-
-def with_class(name: str, policy: Policy = UNLIMITED, **bounds: float) -> Policy:
-    classes = tuple(replace(c, **bounds) if c.name == name else c for c in policy.classes)  # type: ignore[arg-type]
-    return replace(policy, classes=classes)
-
-
-def lifted(of: QueueView, policy: Policy = UNLIMITED) -> list[str]:
-    return [move.job_id for move in decide(of, policy).moves if move.after == FRONT]
-
-
-def ordered(of: QueueView, policy: Policy = UNLIMITED) -> list[str]:
-    return [candidate.job.job_id for candidate in in_order(of, policy)]
-
-
-OLD, NEW = waiting("old", waited=9 * HOUR), waiting("new", waited=1.0)
-PROD = waiting("prod", "production", waited=30.0)
+from tests.unit.queues.build import HOUR, NOW, UNLIMITED, busy, view, waiting
+from tests.unit.queues.case_build import NEW, OLD, PROD, due, first, lifted, ordered, with_class
 
 
 @pytest.mark.parametrize(
@@ -207,86 +180,6 @@ def test_a_place_is_held_for_a_job(case: str, job: WaitingJob, pins: tuple[Pin, 
     assert (hold is not None) is wanted, case
 
 
-# ------------------------------------------------------------------------------------------------ parts of the pool
-
-
-def test_a_class_at_its_ceiling_gets_no_more_and_no_other_waits_behind_it() -> None:
-    policy = with_class("sweep", ceiling=0.5)
-    of = view(OLD, NEW, waiting("prod", "production", size=2), capacity=8, used=4, busy=[busy("b", 3)])
-    assert lifted(of, policy) == ["prod", "old"]
-    decision = decide(of, policy)
-    assert decision.idle == ((Idle.CEILING, 1),)
-    assert decision.backfills == 0, "nobody passes a job that is not to have more"
-    assert lifted(of) == ["prod", "old", "new"]
-
-
-def test_a_class_above_its_ceiling_stands_by_no_more_and_is_given_no_place() -> None:
-    policy = with_class("sweep", ceiling=0.5)
-    of = view(OLD, waiting("s", priority=4700, waited=HOUR), PROD, used=8, busy=[busy("b", 5)])
-    moves = {move.job_id: move.after for move in decide(of, policy).moves}
-    assert set(moves) == {"s", "prod"}
-    assert moves["s"] == 0
-    big = view(waiting("big", size=4, waited=9 * HOUR), used=6, busy=[busy("b", 1)])
-    assert decide(big, UNLIMITED).hold is not None
-    assert decide(big, policy).hold is None
-
-
-def test_the_standby_list_takes_no_more_of_a_class_than_its_ceiling_leaves() -> None:
-    policy = with_class("sweep", ceiling=0.5)
-    of = view(*(waiting(f"s{n}", waited=HOUR) for n in range(9)), used=8, busy=[busy("b", 2)])
-    assert len(decide(of, policy).moves) == 2
-    assert len(decide(of, UNLIMITED).moves) == 9
-
-
-def test_what_is_lifted_leaves_the_standby_list_less_of_a_ceiling() -> None:
-    policy = with_class("sweep", ceiling=0.5)
-    of = view(*(waiting(f"s{n}", waited=HOUR) for n in range(9)), used=6, busy=[busy("b", 1)])
-    after = sorted((move.after for move in decide(of, policy).moves), reverse=True)
-    assert len([number for number in after if number == FRONT]) == 2
-    assert len(after) == 3
-
-
-def test_the_lists_of_several_shares_together_stay_below_a_ceiling() -> None:
-    policy = with_class("sweep", ceiling=0.5)
-    jobs = [replace(waiting(f"{share}{n}", waited=HOUR), share=share) for share in "xyz" for n in range(9)]
-    of = view(*jobs, used=8, busy=[busy("b", 2)], shares=[Share("x", 1.0, 6), Share("y"), Share("z")])
-    assert len(decide(of, policy).moves) == 2
-
-
-def test_a_class_that_holds_its_entitlement_jumps_no_more() -> None:
-    policy = with_class("production", entitlement=0.5)
-    of = view(PROD, OLD, capacity=8, used=7, busy=[busy("b", 4, job_class="production")])
-    assert lifted(of, policy) == ["old"]
-    assert lifted(of) == ["prod"]
-    less = replace(of, busy=[busy("b", 3, job_class="production")])
-    assert lifted(less, policy) == ["prod"]
-    assert cases_of(of, policy).satisfied == {"production"}
-
-
-def test_a_class_that_holds_its_entitlement_holds_no_place() -> None:
-    policy = with_class("production", entitlement=0.5)
-    big = waiting("p", "production", size=4, waited=9 * HOUR)
-    of = view(big, used=7, busy=[busy("b", 4, job_class="production")])
-    assert decide(of, policy).hold is None
-    assert decide(of, UNLIMITED).hold is not None
-
-
-def test_why_a_job_waits_is_said_of_ceilings_entitlements_and_what_goes_last() -> None:
-    policy = with_class("production", with_class("sweep", ceiling=0.5), entitlement=0.25)
-    of = view(PROD, OLD, used=7, busy=[busy("b", 4), busy("p", 2, job_class="production")])
-    decision = decide(of, policy)
-    standing = explain(of, policy, decision, "old")
-    assert standing is not None
-    assert "sweep is at its ceiling" in standing.holds
-    standing = explain(of, policy, decision, "prod")
-    assert standing is not None
-    assert dict(standing.score_parts)["head start"] == "0 s (production, which holds its entitlement)"
-    of = view(OLD, PROD, capacity=1, pins=[first("old", kind=PinKind.LAST)])
-    standing = explain(of, policy, decide(of, policy), "old")
-    assert standing is not None
-    assert standing.holds.startswith("ana put it behind all others")
-
-
 # -------------------------------------------------------------------------------------------------- quota shares
 
 EVICTOR = quota.waits("prod", "production", size=4, waited=2 * HOUR)
@@ -413,109 +306,3 @@ def test_until_when_a_persons_own_priority_stands_is_said() -> None:
     standing = explain(view(job), UNLIMITED, decide(view(job), UNLIMITED), "old")
     assert standing is not None
     assert standing.holds == "Someone else set its priority to 9; Pointsman leaves it as it is for another 2.0 h."
-
-
-# ------------------------------------------------------------------------------------------------------ properties
-
-few = settings(max_examples=60, deadline=None)
-
-
-@st.composite
-def worlds(draw: st.DrawFn) -> tuple[QueueView, Policy]:
-    drawn = draw(st.lists(st.tuples(
-        st.sampled_from(("production", "research", "sweep")), st.sampled_from((1, 1, 2, 4, 40)),
-        st.integers(0, 20 * 3600), st.sampled_from((0, 0, 0, 4000, 4997, RESERVED, FRONT)),
-        st.sampled_from((None, None, Due(NOW + HOUR), Due(NOW + 9 * HOUR), Due(NOW - 1), Due(None, "x"))),
-        st.sampled_from((0, 0, 0, 3)),
-    ), max_size=24))  # fmt: skip
-    jobs = [
-        replace(waiting(f"{n:02}", c, size=s, waited=w, priority=p if s == 1 or p > 4997 else 0), due=d, crashes=k)
-        for n, (c, s, w, p, d, k) in enumerate(drawn)
-    ]
-    pins = [
-        Pin(f"{n:02}", NOW + until, kind, "ana", NOW - 9)
-        for n, until, kind in draw(st.lists(st.tuples(st.integers(0, 30), st.sampled_from((0.0, 60.0)),
-                                                      st.sampled_from(PinKind)), max_size=4))
-    ]  # fmt: skip
-    running = draw(st.lists(st.tuples(st.sampled_from(("production", "sweep")), st.integers(1, 4)), max_size=4))
-    of = view(
-        *jobs,
-        capacity=draw(st.integers(1, 16)),
-        used=sum(size for _, size in running),
-        busy=[busy(f"busy{n}", size, job_class=c) for n, (c, size) in enumerate(running)],
-        pins=pins,
-    )
-    ceiling, entitlement = draw(st.sampled_from((None, 0.3, 0.6))), draw(st.sampled_from((None, 0.2, 0.9)))
-    policy = draw(st.sampled_from((POLICY, UNLIMITED)))
-    bounds = {"sweep": {"ceiling": ceiling}, "production": {"entitlement": entitlement}}
-    classes = tuple(replace(c, **bounds.get(c.name, {})) for c in policy.classes)  # type: ignore[arg-type]
-    return of, replace(policy, classes=classes)
-
-
-@few
-@given(worlds())
-def test_no_class_is_lifted_above_its_ceiling_and_none_at_its_entitlement_is_given_a_place(
-    world: tuple[QueueView, Policy],
-) -> None:
-    of, policy = world
-    decision = decide(of, policy)
-    (ceiling,) = (c.ceiling for c in policy.classes if c.name == "sweep")
-    held = sum(job.kind.size for job in of.busy if job.kind.job_class == "sweep")
-    raised = {move.job_id for move in decision.moves if move.after > move.before}
-    given = sum(job.size for job in of.waiting if job.job_id in raised and job.kind.job_class == "sweep")
-    if ceiling is not None and given:
-        assert held + given <= ceiling * of.capacity + 1e-6
-    if decision.hold is not None:
-        assert decision.hold.job.kind.job_class not in cases_of(of, policy).satisfied
-        assert decision.hold.job.size <= of.capacity
-
-
-@few
-@given(worlds())
-def test_what_goes_last_is_never_put_before_what_does_not(world: tuple[QueueView, Policy]) -> None:
-    of, policy = world
-    tiers = [candidate.tier for candidate in in_order(of, policy)]
-    assert tiers == sorted(tiers)
-    assert sum(tier is Tier.FIRST for tier in tiers) <= len(of.pins)
-
-
-@few
-@given(worlds(), st.floats(0.0, 0.99))
-def test_nobody_goes_first_or_last_for_another_reason_before_the_next_change(
-    world: tuple[QueueView, Policy], part: float
-) -> None:
-    of, policy = world
-    found = cases_of(of, policy)
-    later = NOW + part * (min(found.next_change, NOW + 1e6) - NOW)
-    assert cases_of(replace(of, now=later), policy).tiers == found.tiers
-    if found.next_change < NOW + 1e6:
-        assert cases_of(replace(of, now=found.next_change), policy).next_change > found.next_change
-
-
-@few
-@given(worlds())
-def test_carrying_out_such_a_decision_leaves_nothing_to_move(world: tuple[QueueView, Policy]) -> None:
-    of, policy = world
-    moved = replace(of, waiting=after_moves(of.waiting, decide(of, policy).moves))
-    assert decide(moved, policy).moves == ()
-
-
-@few
-@given(worlds(), st.randoms(use_true_random=False))
-def test_the_order_in_which_such_jobs_are_known_makes_no_difference(
-    world: tuple[QueueView, Policy], shuffle: object
-) -> None:
-    of, policy = world
-    mixed = list(of.waiting)
-    shuffle.shuffle(mixed)  # type: ignore[attr-defined]
-    assert decide(replace(of, waiting=mixed), policy) == decide(of, policy)
-
-
-@few
-@given(worlds())
-def test_every_idle_instance_of_such_a_queue_is_named_once(world: tuple[QueueView, Policy]) -> None:
-    of, policy = world
-    decision = decide(of, policy)
-    after = {job.job_id: job for job in after_moves(of.waiting, decision.moves)}
-    assert sum(count for _, count in decision.idle) <= of.free
-    assert all(after[told.job_id].job_id for told in decision.told)
