@@ -152,6 +152,61 @@ def test_an_alarm_changes_a_weight_and_its_end_gives_it_back() -> None:
     assert weights(world)["teamB"] == 4.0
 
 
+@pytest.mark.parametrize("wanted, kept", [(0.3, 0.30000001192092896), (0.33333, 0.3333), (999.9999, 999.9998779296875)])
+def test_a_weight_as_batch_keeps_it_is_not_written_again_and_again(wanted: float, kept: float) -> None:
+    world = weighted()
+    classes = [{**WEIGHTED["classes"][0]}, {**WEIGHTED["classes"][1], "weight": wanted}]
+    world.apply(**{**WEIGHTED, "classes": classes})
+    world.batch.change_queue(QUEUE, weights=(("teamA", 1.0), ("teamB", kept)))
+    world.pass_()
+    assert world.batch.weights_set == []
+
+
+def test_weights_that_an_alarm_changed_are_told_of_while_everything_is_stopped() -> None:
+    world = weighted()
+    world.alarms.set_state("drift-x", "ALARM", world.clock.now())
+    world.pass_()
+    world.control.stop()
+    world.alarms.set_state("drift-x", "OK", world.clock.now())
+    world.pass_()
+    assert weights(world)["teamB"] == 0.5
+    assert (
+        "its weights are not those of its policy until the queue acts: teamB 0.5 instead of 4" in world.record.problem
+    )
+    world.control.resume()
+    world.pass_()
+    assert weights(world)["teamB"] == 4.0
+
+
+def test_weights_and_borrow_limits_wait_for_the_budget_of_calls() -> None:
+    lender, weigher = lending(), weighted()
+    raise_alarm(lender)
+    for world in (lender, weigher):
+        without_budget(world, "the budget of Batch calls is used up")
+    assert lender.now_of().borrow_limit == 100
+    assert weights(weigher)["teamB"] == 1.0
+    for world in (lender, weigher):
+        world.pass_(after=60)
+    assert lender.now_of().borrow_limit == 200
+    assert weights(weigher)["teamB"] == 4.0
+
+
+def without_budget(world: World, told: str) -> None:
+    """A pass looks, and then the account's calls are used up."""
+    real, left = world.jobs.take_budget, [False]
+    world.jobs.take_budget = lambda wanted, now: 0 if left[0] else real(wanted, now)  # type: ignore[method-assign]
+    record = world.control.record
+
+    def after_acting(moves: Any) -> None:
+        left[0] = True
+        record(moves)
+
+    world.control.record = after_acting  # type: ignore[method-assign]
+    world.pass_()
+    assert told in world.record.problem
+    world.control.record, world.jobs.take_budget = record, real  # type: ignore[method-assign]
+
+
 def test_a_policy_of_several_queues_is_left_alone_and_said() -> None:
     world = weighted("other-queue")
     world.pass_()

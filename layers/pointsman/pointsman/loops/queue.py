@@ -162,7 +162,7 @@ class QueueLoop:
         """What shares should have beside their jobs' priorities; evictions are let go when all of those are set."""
         evictions = {(e.evictor.job_id, e.asked): e for e in (*seen.view.evictions, *decision.evictions)}
         ready = Outcome.DEFERRED not in outcomes and not decision.describe
-        keeper = ShareKeeper(self.observer.shares, self.observer.alarms)
+        keeper = ShareKeeper(self.observer.shares, self.observer.alarms, self.jobs)
         going = evictions.values() if ready else ()
         return keeper.keep(seen.description, policy.at(seen.view.now), going, seen.view.now, act=act)
 

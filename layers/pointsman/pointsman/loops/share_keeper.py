@@ -7,13 +7,15 @@ from fnmatch import fnmatchcase
 from pointsman.errors import Gone, Transient
 from pointsman.loops.alarms import ALARM_MEMORY
 from pointsman.loops.quota import Shares
-from pointsman.ports import Alarms, QueueDescription
+from pointsman.ports import Alarms, JobTable, QueueDescription
 from pointsman.queues.evictions import Eviction, Progress
 from pointsman.queues.policy import AlarmShare, How, Policy
 from pointsman.queues.quota import QuotaShare
 from pointsman.queues.share_changes import Setting, ShareChange, Step, Wish, settle
 
 UNLIMITED = -1
+WEIGHT_CALLS = 3  # to read the weights, to read them a moment before they are written, and to write them
+SPENT = "the budget of Batch calls is used up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class ShareKeeper:
 
     shares: Shares
     alarms: Alarms
+    jobs: JobTable
 
     def keep(
         self, queue: QueueDescription, policy: Policy, evictions: Iterable[Eviction], now: float, *, act: bool
@@ -63,16 +66,18 @@ class ShareKeeper:
             step = settle(share, setting, current, note, wishes.get((share, setting)), now)
             told += [step.told] if step.told else []
             changed |= step.value is not None
-            told += self._carry_out(queue.name, one, setting, note, step)
+            told += self._carry_out(queue.name, one, setting, note, step, now)
         return Kept(tuple(told), changed)
 
     def _carry_out(
-        self, queue: str, share: QuotaShare, setting: Setting, note: ShareChange | None, step: Step
+        self, queue: str, share: QuotaShare, setting: Setting, note: ShareChange | None, step: Step, now: float
     ) -> list[str]:
         records, settings = self.shares.records, self.shares.settings
         if step.note is not None:
             records.put_share_change(queue, step.note)
         if step.value is not None:
+            if not self.jobs.take_budget(1, now):
+                return [f"the {setting} of share {share.name} is set in a later pass: {SPENT}"]
             try:
                 if setting is Setting.BORROW_LIMIT:
                     settings.set_borrow_limit(share, step.value)
@@ -125,7 +130,11 @@ class ShareKeeper:
             others = ", ".join(queue.others)
             return Kept((f"its weights are left: its scheduling policy is also that of {others}; give it its own",))
         if not act:
-            return Kept()
+            now_, then = dict(queue.weights), dict(_with(queue.weights, wanted))
+            other = ", ".join(f"{s} {now_.get(s, 1.0):g} instead of {w:g}" for s, w in then.items() if w != now_.get(s))
+            return Kept((f"its weights are not those of its policy until the queue acts: {other}",))
+        if self.jobs.take_budget(WEIGHT_CALLS, now) < WEIGHT_CALLS:
+            return Kept((f"the weights of its shares are set in a later pass: {SPENT}",))
         try:
             current = self.shares.settings.weights(queue.policy)
             if _with(current, wanted) != current:
@@ -139,7 +148,12 @@ def _with(weights: tuple[tuple[str, float], ...], wanted: Mapping[str, float]) -
     """These weights with those that are wanted in their places, and the missing ones at the end."""
     listed = {share for share, _ in weights}
     missing = tuple((share, weight) for share, weight in wanted.items() if share not in listed)
-    return (*((share, wanted.get(share, weight)) for share, weight in weights), *missing)
+    return (*((share, _same(weight, wanted.get(share, weight))) for share, weight in weights), *missing)
+
+
+def _same(weight: float, wanted: float) -> float:
+    """The weight as it is, where it is the wanted one as Batch keeps it: to four places, in single precision."""
+    return weight if round(weight, 4) == round(wanted, 4) else wanted
 
 
 def _wider(one: int, other: int) -> bool:
