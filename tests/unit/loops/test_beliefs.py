@@ -44,13 +44,14 @@ def test_a_lifted_job_that_is_tried_again_is_still_known_to_be_lifted() -> None:
     assert world.priority("a") == 0
 
 
-def reply_lost(world: World) -> None:
+def reply_lost(world: World, meanwhile: Callable[[], object] = lambda: None) -> None:
     """The next write is carried out, and its answer is lost."""
     real = world.batch.set_priority
 
     def once(job_id: str, priority: int) -> None:
         world.batch.set_priority = real  # type: ignore[method-assign]
         real(job_id, priority)
+        meanwhile()
         raise Transient("timed out")
 
     world.batch.set_priority = once  # type: ignore[method-assign]
@@ -78,6 +79,20 @@ def test_a_write_whose_answer_was_lost_is_looked_up_before_the_next_decision() -
     world.submit("a", size=2)
     world.clock.advance(5)
     reply_lost(world)
+    world.pass_()
+    assert world.priority("a") == 4999
+    world.run("other", size=2)  # now it does not fit
+    world.pass_()
+    assert world.priority("a") == 0
+
+
+def test_a_write_whose_answer_was_lost_while_its_job_was_written_by_others_is_looked_up_all_the_same() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    reply_lost(world, meanwhile=lambda: world.jobs.save(world.jobs.jobs["a"]))
     world.pass_()
     assert world.priority("a") == 4999
     world.run("other", size=2)  # now it does not fit

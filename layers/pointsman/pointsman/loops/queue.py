@@ -29,6 +29,7 @@ from pointsman.ports import (
     Write,
 )
 from pointsman.queues.decide import Decision
+from pointsman.queues.jobs import Stage
 from pointsman.queues.notices import standing, unplanned
 from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.reasons import Move, Reason
@@ -200,11 +201,16 @@ class QueueLoop:
         return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - len(outcomes))
 
     def _doubt(self, seen: Observation, move: Move) -> None:
-        """What became of the job, or of the write, is not known: describe the job in the next pass."""
+        """What became of the job, or of the write, is not known: describe the job in the next pass.
+
+        An event that came meanwhile does not tell of its priority. Raises `Conflict` when there are more of them.
+        """
         try:
             self.jobs.save(replace(seen.records[move.job_id], doubtful=True))
         except Conflict:
-            return  # an event told already
+            row = self.jobs.load([move.job_id]).get(move.job_id)
+            if row is not None and row.stage is not Stage.ENDED:
+                self.jobs.save(replace(row, doubtful=True))
 
     def _record(self, stored: StoredPolicy, seen: Observation, decision: Decision, outcomes: Sequence[Outcome]) -> None:
         """Write the history: what Batch did by itself, and each move with what came of it.
