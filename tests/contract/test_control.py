@@ -310,7 +310,7 @@ def test_an_effect_expires_when_it_is_long_over_and_an_open_one_never(aws: Clien
 
     items = aws.dynamodb.scan(TableName=table)["Items"]
     expiry = {item["alarm"]["S"]: item.get("expires_at") for item in items}
-    assert expiry == {"a": None, "b": {"N": str(int(T0 + 60) + 90 * 86_400)}}
+    assert expiry == {"a": None, "b": {"N": str(int(T0 + 60) + 7 * 86_400)}}
 
 
 def _leaves_half(times: int) -> Callable[..., Any]:

@@ -14,8 +14,8 @@ from pointsman.queues.reasons import Move, Reason
 
 DAY = 86_400
 SWITCH_TRIES = 3
-NOTICE_DAYS = 7  # what is over, or happened: every pass reads them all, and nothing tells of it again by then
-KEPT_DAYS = 90  # moves, writes, and effects that are over
+OVER_DAYS = 7  # notices and effects that are over: every pass reads them all, and nothing tells of them again by then
+KEPT_DAYS = 90  # moves and writes
 
 
 class DynamoControl:
@@ -82,7 +82,7 @@ class DynamoControl:
             "by": effect.by,
             "until": effect.until,
             "ended": effect.ended,
-            "expires_at": None if end == float("inf") else int(max(end, effect.since)) + DAY * KEPT_DAYS,
+            "expires_at": None if end == float("inf") else int(max(end, effect.since)) + DAY * OVER_DAYS,
         }
         name = f"{effect.alarm}#{_milliseconds(effect.since)}#{effect.boost}"
         condition = "attribute_not_exists(pk)" if effect.ended is None else "attribute_not_exists(ended)"
@@ -149,7 +149,7 @@ class DynamoControl:
             "since": notice.since,
             "sent": int(notice.sent),
             "ended": int(notice.over),
-            "expires_at": int(notice.since) + DAY * NOTICE_DAYS if notice.over or notice.happened else None,
+            "expires_at": int(notice.since) + DAY * OVER_DAYS if notice.over or notice.happened else None,
         }
         item = _item(f"NOTICE#{queue}", notice.key, values)
         if before is None:
