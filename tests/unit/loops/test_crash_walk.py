@@ -5,8 +5,9 @@ before, with its answer lost. The next pass comes when the lease has run out.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ import pytest
 from pointsman.loops.queue import LEASE
 from pointsman.queues.jobs import Stage, Status
 from pointsman.queues.moves import RESERVED
+from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.standby import LOWEST
-from tests.unit.loops.world import World
+from pointsman.queues.view import QueueKind
+from tests.unit.loops.world import QUEUE, World
 
 
 class Killed(BaseException):
@@ -105,6 +108,56 @@ def untold(world: World) -> None:
         world.submit(f"job{n}", size=1 + n % 2, told=False)
 
 
+def pinned(world: World) -> None:
+    """A person puts a job first, another last, before the pass that lifts them the other way round is over."""
+    busy(world)
+    now = world.clock.now()
+    world.control.put_pin(QUEUE, Pin("small3", now + 9000, PinKind.FIRST, "ana", now))
+    world.control.put_pin(QUEUE, Pin("given", now + 9000, PinKind.LAST, "ana", now))
+
+
+def stopped(world: World) -> None:
+    """Everything is stopped after a pass has lifted what no longer fits."""
+    lifted(world)
+    world.control.stop()
+
+
+def started(world: World) -> None:
+    """It goes on after a pass that only observed."""
+    stopped(world)
+    world.pass_()
+    world.control.resume()
+
+
+def noticed(world: World) -> None:
+    """A queue is blocked, a production job has failed, and one that was told of stands no longer."""
+    busy(world)
+    world.submit("huge", size=9)
+    world.pass_()
+    world.move("huge", Status.FAILED)
+    world.batch.jobs["big"] = replace(world.batch.jobs["big"], reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - none")
+    world.clock.advance(5)
+    world.tell("big")
+    world.run("prod-1", name="prod-1")
+    world.move("prod-1", Status.FAILED)
+
+
+def weighed(world: World) -> None:
+    """The weights of shares are not those of the policy."""
+    weights = (("teamA", 1.0), ("teamB", 1.0))
+    world.batch.add_queue(QUEUE, 8, QueueKind.FAIR_SHARE, ("teamA", "teamB"), weights=weights)
+    world.batch.change_queue(QUEUE, policy="arn:policy")
+    classes = [
+        {"name": "a", "match": {"share": "teamA"}, "weight": 1},
+        {"name": "b", "match": {"share": "teamB"}, "weight": 4},
+    ]
+    world.apply(share="team*", across_shares="weights", classes=classes, on_alarm=[])
+    for n in range(3):
+        world.submit(f"a{n}", size=3, share="teamA")
+        world.submit(f"b{n}", size=3, share="teamB")
+    world.clock.advance(5)
+
+
 def nothing(world: World) -> None:
     """Nothing happens until the lease has run out."""
 
@@ -154,6 +207,8 @@ def projection(world: World) -> dict[str, Any]:
         "batch": {job_id: place(priority) for job_id, priority in world.priorities().items()},
         "table": {r.job_id: (r.status, r.submitted_priority, r.foreign, r.folded, r.doubtful) for r in rows},
         "effects": [(e.alarm, e.boost, e.end) for e in world.control.effects("search-training")],
+        "notices": {(n.key, n.sent, n.over) for n in world.control.notices(QUEUE)},
+        "weights": world.batch.queues[QUEUE].weights,
         "owner": world.record.owner,
         "problem": world.record.problem,
     }
@@ -161,10 +216,17 @@ def projection(world: World) -> dict[str, Any]:
 
 SETUPS = [busy, lifted, held, ended, alarmed, untold]
 MEANWHILE = [nothing, room, crowd]
+PEOPLE = [
+    (pinned, nothing),
+    (pinned, room),
+    (stopped, room),
+    (started, nothing),
+    (noticed, nothing),
+    (weighed, nothing),
+]
 
 
-@pytest.mark.parametrize("setup", SETUPS)
-@pytest.mark.parametrize("meanwhile", MEANWHILE)
+@pytest.mark.parametrize("setup, meanwhile", [*product(SETUPS, MEANWHILE), *PEOPLE])
 def test_killed_between_any_two_calls_the_queue_ends_the_same(
     setup: Callable[[World], None], meanwhile: Callable[[World], None]
 ) -> None:
@@ -177,6 +239,8 @@ def test_killed_between_any_two_calls_the_queue_ends_the_same(
         world, once = end_of(Walk(kill_at, before), setup, meanwhile)
         where = f"{setup.__name__}, {meanwhile.__name__}: killed {'before' if before else 'after'} call {kill_at}"
         assert projection(world) == wanted, where
+        told = {notice for notice, _ in world.notices.told}
+        assert len({notice.rpartition("/")[0] for notice in told}) == len(told), f"{where}: one thing, one id"
         believed = {job.job_id: job.priority for job in world.report.view.waiting}
         assert believed == world.priorities(), where
         if meanwhile is nothing:
