@@ -38,7 +38,7 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 
 @click.command(short_help="Try a policy on real history before living with it.")
 @click.option("--trace", type=click.Path(path_type=Path), required=True, help="A queue's past or a trace, CSV.")
-@click.option("--window", required=True, help="A:B, seconds of submit_s, A <= submit_s < B.")
+@click.option("--window", required=True, metavar="A:B", help="Seconds of submit_s: A <= submit_s < B.")
 @click.option("--capacity", type=click.IntRange(1), required=True, help="One-GPU instances in the pool.")
 @click.option("--classes", default="derived_class", show_default=True,
               help="Where a job's class comes from: derived_class, or teams:A,B (those are production).")  # fmt: skip
@@ -50,7 +50,8 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 @click.option("--event-delay", type=click.FloatRange(1), default=10.0, show_default=True, help="Seconds, at most.")
 @click.option("--pass-every", type=click.FloatRange(1), default=30.0, show_default=True, help="Seconds, at least.")
 @click.option("--ablate", type=click.Choice(sorted(ABLATIONS)), help="Take one mechanism of Pointsman away.")
-@click.option("--runs", default=",".join(SHOWN), show_default=True, help=f"Which of: {', '.join(NAMES)}.")
+@click.option("--runs", metavar="A,B", default=",".join(SHOWN),
+              help=f"Which of: {', '.join(NAMES)}.  [default: {', '.join(SHOWN)}]")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
               help="Write a page with plots; plays the policy under other head starts too.")  # fmt: skip
 @options.as_json

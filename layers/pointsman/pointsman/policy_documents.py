@@ -84,7 +84,7 @@ def _problem(error: Mapping[str, Any]) -> Problem:
         return Problem(path, f"unknown key `{path[-1]}`", f"did you mean `{close[0]}`?" if close else _one_of(known))
     if error["type"] == "missing":
         return Problem(path, f"`{path[-1]}` is missing", "add it")
-    message = str(error["msg"]).removeprefix("Value error, ")
+    message = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "this should")
     return Problem(path, message if error["type"] == "value_error" else f"{message}, not {error['input']!r}")
 
 

@@ -257,7 +257,7 @@ def _problem(error: Mapping[str, Any]) -> Problem:
         return Problem(path, f"`{path[-1]}` is missing", "add it")
     if error["type"] == "string_pattern_mismatch":
         return Problem(path, f"{str(error['input'])[:80]!r} cannot stand here", _WORDS[error["ctx"]["pattern"]])
-    message = str(error["msg"]).removeprefix("Value error, ")
+    message = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "this should")
     return Problem(path, message if error["type"] == "value_error" else f"{message}, not {str(error['input'])[:80]!r}")
 
 

@@ -125,7 +125,7 @@ def test_what_is_no_duration_is_refused_where_it_stands(path: Path, value: objec
 @pytest.mark.parametrize(
     "case, document, path, words, remedy",
     [
-        ("another version", changed(WHOLE, "version", to=2), ("version",), "Input should be 1, not 2", ""),
+        ("another version", changed(WHOLE, "version", to=2), ("version",), "this should be 1, not 2", ""),
         ("no mode of ours", changed(WHOLE, "mode", to="dry"), ("mode",), "'observe' or 'act', not 'dry'", ""),
         ("an empty queue", changed(WHOLE, "queue", to=""), ("queue",), "should match pattern", ""),
         ("an ARN for a name", changed(WHOLE, "queue", to="arn:aws:batch:x"), ("queue",), "should match pattern", ""),

@@ -18,8 +18,8 @@ from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen
 
 
-@click.command()
-@click.argument("name", type=click.Choice(list(SCENARIOS)))
+@click.command(short_help="A rollout, with the requests that it must not lose.")
+@click.argument("name", metavar="NAME", type=click.Choice(list(SCENARIOS)))
 @click.option("--capacity", type=click.Choice(["require", "try"]), default="require", show_default=True,
               help="Whether room must be there, or the attempt is made anyway.")  # fmt: skip
 @click.option("--control", is_flag=True, help="The same requests against a SageMaker that takes a copy away first.")
@@ -45,6 +45,8 @@ def rollout(
     as_json: bool,
 ) -> None:
     """Play the scenario NAME: a fleet, a request, and what comes of it, minute by minute.
+
+    NAME is one of single-gpu, bad-api, full-endpoint, make-room and fleet.
 
     Exits with 1 when the rollout did not end, a pass failed, or a request was lost (with --control: when none was).
     """
