@@ -20,9 +20,13 @@ RULES: dict[str, Callable[[random.Random], Callable[[Sighting], Any] | None]] = 
 }
 
 
-@pytest.mark.parametrize("lost", [0.0, 0.3])
-@pytest.mark.parametrize("how", ["levels", "switch"])
-@pytest.mark.parametrize("rule, equal", [("lowest", False), ("longest", True), ("shortest", True), ("random", True)])
+DAYS = [("lowest", False), ("longest", True), ("shortest", True), ("random", True)]
+
+
+@pytest.mark.parametrize(
+    "rule, equal, how, lost",
+    [*((*day, how, 0.3) for day in DAYS for how in ("levels", "switch")), ("random", True, "levels", 0.0)],
+)
 def test_a_day_in_a_quota_share(rule: str, equal: bool, how: str, lost: float) -> None:
     chance = random.Random(f"{rule} {how}")
     losing = random.Random(rule)
