@@ -149,8 +149,8 @@ def main() -> None:
     bench.observing()
     bench.deciding()
     bench.recording()
-    bench.importing()
     bench.simulating(chosen.trace)
+    bench.importing()
     for part in bench.result["left_out"]:
         bench.out.print(f"Left out, for lack of time: {part}")
     if chosen.json:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import Finished, History, Kind
-from pointsman.queues.forecast import LAG, forecast
+from pointsman.queues.forecast import LAG, MOST_WAITING, expected_start, forecast
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.policy import JobClass, Policy, Reservation
 from pointsman.queues.view import QueueView
@@ -115,3 +115,10 @@ def test_while_a_place_is_held_what_fits_waits_too() -> None:
     drift = Effect("drift", NOW - 60, "production", 12 * HOUR)
     held = forecast(replace(seen, effects=(drift,)), ruling)
     assert held["small"].p50 > held["big"].p50 > 0
+
+
+def test_of_a_job_in_a_very_long_queue_no_start_is_told() -> None:
+    kind = Kind("x", "a-#", 1, "sweep")
+    jobs = [WaitingJob(f"{n:04}", f"a-{n}", kind, 1, float(n)) for n in range(MOST_WAITING + 1)]
+    policy = Policy("q", (JobClass("sweep"),))
+    assert expected_start(QueueView("q", 1e6, 8, 0, movable=True, waiting=jobs), policy, "0000") is None

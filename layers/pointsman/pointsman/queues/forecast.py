@@ -25,6 +25,7 @@ from pointsman.queues.ranking import Ranks, ranks_of
 from pointsman.queues.view import QueueView
 
 DRAWS = 100
+MOST_WAITING = 1_000  # jobs of which one is said when it starts: the time that it takes grows with their square
 RECENT = 6 * 3600.0  # seconds: what was submitted since then may come again at the same rate
 HORIZON = 24 * 3600.0  # seconds in which more arrives
 SPREAD = 0.25  # of the logarithm of a run time around the one that was drawn
@@ -120,10 +121,11 @@ def expected_start(view: QueueView, policy: Policy, job_id: str, *, acts: bool =
     """When one waiting job is expected to start; None for one of which that cannot be said.
 
     That is one that can never start, or that was put last for failing again and again, and any in a queue of which the
-    capacity is not known. A quota share counts by itself, with what it may borrow now.
+    capacity is not known, or in which more wait than can be played soon. A quota share counts by itself, with what it
+    may borrow now.
     """
-    job = next((job for job in view.waiting if job.job_id == job_id), None)
-    if job is None or view.capacity <= 0:
+    job = view.lines.get(job_id)
+    if job is None or view.capacity <= 0 or len(view.lines) > MOST_WAITING:
         return None
     if view.quota_shares:
         view = _share_alone(view, job)
