@@ -84,6 +84,60 @@ def test_a_job_that_nobody_meant_to_go_is_counted_apart() -> None:
     assert evictions(world) == [Progress.ASKED]
 
 
+def seen(world: QuotaWorld, job_id: str) -> list[str]:
+    """What Batch did of the job by itself, as it is told."""
+    return [reason for reason in reasons(world).get(job_id, []) if reason.endswith("seen")]
+
+
+def asked_for_once(world: QuotaWorld) -> None:
+    """The sweep made room for the first of production, and runs again."""
+    world.pass_()
+    world.evict("sweep")
+    world.start("prod")
+    world.pass_()
+    world.move("prod", Status.SUCCEEDED)
+    world.start("sweep")
+    world.pass_()
+    assert seen(world, "sweep") == ["evicted:seen"]
+
+
+@pytest.mark.parametrize("after", [30.0, AT_MOST + 60])
+def test_a_job_that_was_asked_to_go_once_and_goes_again_goes_unplanned(after: float) -> None:
+    world = pressed()
+    asked_for_once(world)
+    world.clock.advance(after)
+    world.evict("sweep")
+    world.tell_of_preemption("sweep")
+    world.pass_()
+    assert seen(world, "sweep") == ["evicted:seen", "unplanned:seen"]
+
+
+def test_a_job_that_was_let_stay_and_goes_later_goes_unplanned() -> None:
+    world = pressed()
+    world.pass_()
+    world.move("prod", Status.FAILED)
+    world.pass_()
+    assert evictions(world) == [Progress.FAILED]
+    world.clock.advance(AT_MOST + 60)
+    world.evict("sweep")
+    world.tell_of_preemption("sweep")
+    world.pass_()
+    assert seen(world, "sweep") == ["unplanned:seen"]
+
+
+def test_of_two_evictions_of_a_job_each_is_told_for_whom_it_was() -> None:
+    world = pressed()
+    asked_for_once(world)
+    world.submit("prod-2", size=4, waited=9000.0, name="prod-judge")
+    world.clock.advance(2000)
+    world.pass_()
+    assert evictions(world) == [Progress.DONE, Progress.ASKED]
+    world.evict("sweep")
+    world.pass_()
+    told = [line.move.sentence for line in world.control.moves(QUEUE, 0.0, 100) if line.outcome == "seen"]
+    assert [sentence.partition(" for ")[2].partition(",")[0] for sentence in told] == ["prod-judge", "prod-ranker"]
+
+
 def test_a_reclaim_by_an_owner_is_batchs_own() -> None:
     world = pressed()
     world.pass_()

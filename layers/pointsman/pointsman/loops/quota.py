@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pointsman.errors import Gone, Misconfigured
 from pointsman.loops.saved import Looks, saved_of
 from pointsman.ports import QueueDescription, QueueRecord, Snapshot
-from pointsman.queues.evictions import Eviction
+from pointsman.queues.evictions import AT_MOST, Eviction
 from pointsman.queues.jobs import BusyJob, JobRecord, Stage, WaitingJob
 from pointsman.queues.levels import IN_LINE
 from pointsman.queues.policy import Policy
@@ -102,20 +102,26 @@ def preempted(
         job = jobs.get(job_id)
         counts[job_id] = row.preemptions if job is not None else before.get(job_id, 0)  # told once it is known for sure
         if job is not None and row.preemptions > before.get(job_id, 0) and record.passed_at:
-            told.append(_told(job, row.preemptions, view.evictions, rooms))
+            meant = _meant(job_id, range(before.get(job_id, 0), row.preemptions), view)
+            told.append(_told(job, meant, rooms))
     return tuple(told), tuple(sorted(counts.items()))
 
 
-def _told(job: WaitingJob | BusyJob, count: int, evictions: Iterable[Eviction], rooms: Rooms) -> Move:
-    """Why the job went: it was meant to; its share had borrowed; or neither."""
-    meant = next(
+def _meant(job_id: str, counts: range, view: QueueView) -> Eviction | None:
+    """The newest eviction that asked the job to go when it had gone so often, and that was not over for long."""
+    return next(
         (
             eviction
-            for eviction in evictions
-            if any(victim.job_id == job.job_id and count > victim.preempted for victim in eviction.victims)
+            for eviction in reversed(view.evictions)
+            if (eviction.ended is None or view.now - eviction.ended <= AT_MOST)
+            and any(victim.job_id == job_id and victim.preempted in counts for victim in eviction.victims)
         ),
         None,
     )
+
+
+def _told(job: WaitingJob | BusyJob, meant: Eviction | None, rooms: Rooms) -> Move:
+    """Why the job went: it was meant to; its share had borrowed; or neither."""
     if meant is not None:
         reason, text = Reason.EVICTED, f"Batch evicted {job.name} for {meant.evictor.name}, as it was asked to."
     elif rooms.borrowed(job.share, job.kind):
