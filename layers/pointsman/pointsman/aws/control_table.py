@@ -48,14 +48,8 @@ class DynamoControl:
             pointer |= _unless("#n = :n", {":n": number(before)}) | {"ExpressionAttributeNames": {"#n": "number"}}
         else:
             pointer |= _unless("attribute_not_exists(pk)")
-        self._table.put_together(
-            [
-                {"Item": _item(f"POLICY#{queue}", _version(stored.number), version)}
-                | _unless("attribute_not_exists(pk)"),
-                pointer,
-                {"Item": _item("QUEUES", queue, {})},
-            ]
-        )
+        new = {"Item": _item(f"POLICY#{queue}", _version(stored.number), version)} | _unless("attribute_not_exists(pk)")
+        self._table.together([("Put", new), ("Put", pointer), ("Put", {"Item": _item("QUEUES", queue, {})})])
         return stored
 
     def _pointer(self, queue: str) -> int:

@@ -46,11 +46,6 @@ class Table:
         with Translated():
             self._dynamodb.delete_item(TableName=self.name, Key=key)
 
-    def put_together(self, puts: Sequence[Mapping[str, Any]]) -> None:
-        """Store all of the items or none; raises `Conflict` when a condition does not hold."""
-        with Translated():
-            self._dynamodb.transact_write_items(TransactItems=[{"Put": {"TableName": self.name, **p}} for p in puts])
-
     def update(self, key: Item, **request: Any) -> Item:
         """Change the item; gives what was asked for by `ReturnValues`. Raises `Conflict` when a condition fails."""
         with Translated():
