@@ -25,7 +25,7 @@ def test_single_gpu_replaces_one_copy_at_a_time_on_an_added_instance_and_loses_n
     assert (result.lost, result.failed) == (0, 0)
     assert result.requests > 10_000
     assert times(result, "instances", "chat has 4 instances")
-    assert len(times(result, "sagemaker", "llm: 1 old copies are gone")) == 3
+    assert len(times(result, "sagemaker", "llm: 1 old copy is gone")) == 3
     assert stretches(result) == ["Await update", "Bake", "Succeeded"]
     (execution,) = result.executions
     assert (execution.name, execution.status, execution.error) == ("single-gpu-1", "SUCCEEDED", "")

@@ -138,7 +138,7 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
     console.print(_waits_table(facts))
     console.print(_use_table(facts))
     _say_alarm(console, facts["alarm"])
-    console.print("\n[bold]Ten decisions, and why[/bold]")
+    console.print(f"\n[bold]{'Ten decisions, and why' if facts['decisions'] else 'Nothing had to be moved.'}[/bold]")
     _say_decisions(console, facts["decisions"])
     console.print()
     per_job = facts["api_calls_per_job"]

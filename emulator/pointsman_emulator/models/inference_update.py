@@ -290,11 +290,13 @@ class Update(Change):
                 yield from self._removed(fewer)
             if more > 0:
                 yield from self._added(self.new, more)
-                component.log.append((course.now, f"{more} new copies serve"))
+                component.log.append((course.now, "1 new copy serves" if more == 1 else f"{more} new copies serve"))
             yield from self._bake()
             if not drain_first:
                 yield from self._removed(fewer)
-            component.log.append((course.now, f"{len(fewer)} old copies are gone"))
+            component.log.append(
+                (course.now, "1 old copy is gone" if len(fewer) == 1 else f"{len(fewer)} old copies are gone")
+            )
 
     def _bake(self) -> Flow:
         course, plan = self.course, self.plan

@@ -143,7 +143,9 @@ def _final_bake(draft: Draft) -> None:
             pass_gate(draft)
     elif not any(h.kind in {HoldKind.DRIFT, HoldKind.OPERATOR} for h in draft.record.holds) and _closed(draft):
         if all(_whole(draft, c) for c in draft.record.components):
-            draft.end(Phase.SUCCEEDED, f"All {len(draft.record.components)} components have the new version.")
+            count = len(draft.record.components)
+            whole = "The component has" if count == 1 else f"All {count} components have"
+            draft.end(Phase.SUCCEEDED, f"{whole} the new version.")
         elif draft.now > draft.record.since + length + PATIENCE:
             draft.hold(HoldKind.STUCK, "final bake", "not every component is InService with all its copies")
 

@@ -154,7 +154,8 @@ def _follow_new(draft: Draft, component: ComponentRecord, view: Seen) -> None:
     elif view.status is Status.IN_SERVICE and view.spec.digest != new:
         draft.put(_ended(component, State.DRIFTED), Reason.DRIFT, "It has the new version no more, and not by us.")
     elif component.state is State.SETTLING and settled(draft, view):
-        draft.put(replace(component, state=State.BAKING), Reason.SETTLED, f"All {view.desired} copies are there.")
+        whole = "Its copy is there." if view.desired == 1 else f"All {view.desired} copies are there."
+        draft.put(replace(component, state=State.BAKING), Reason.SETTLED, whole)
     elif component.state is State.SETTLING and draft.now > component.since + PATIENCE:
         text = f"{component.name} has the new version and does not settle."
         draft.hold(HoldKind.STUCK, _OWNER, text)
