@@ -71,7 +71,8 @@ def _warnings(view: QueueView, policy: Policy) -> Iterable[str]:
     for share in view.quota_shares:
         stuck = sum(len(line.jobs) for line in view.lines.lines if line.share == share.name)
         if not share.enabled and stuck:
-            yield f"share {share.name} is disabled: it takes no new jobs; {stuck} wait in it and still start"
+            told = f"share {share.name} is disabled: it takes no new jobs; {stuck} wait in it and still start"
+            yield f"{told} (enable it to take more)"
 
 
 def settled(known: Mapping[str, JobRecord], snapshot: Snapshot | None, view: QueueView, unsure: frozenset[str]) -> bool:

@@ -166,7 +166,8 @@ def problems_of(
     if used > description.capacity and description.kind is not QueueKind.CONTAINER:
         yield (
             f"{used} instances are in use and its service environment allows {description.capacity}: it was made "
-            "smaller; nothing is stopped, and nothing starts until enough has ended"
+            "smaller; nothing is stopped, and nothing starts until enough has ended or its limit is raised"
         )
     for share, count in sorted(Counter(job.share for job in strangers).items()):
-        yield f"{count} waiting jobs are in share {share!r}, which the policy does not rule (share: {policy.share})"
+        jobs = "1 waiting job is" if count == 1 else f"{count} waiting jobs are"
+        yield f"{jobs} in share {share!r}, which the policy does not rule (share: {policy.share})"
