@@ -298,6 +298,36 @@ def test_where_it_is_switched_preemption_is_on_only_while_somebody_is_evicted(di
     assert world.shares.share_changes(QUEUE) == ()
 
 
+def test_preemption_is_not_switched_on_before_all_priorities_are_set() -> None:
+    world = QuotaWorld(share(preempts=False))
+    world.rule(preemption={**PREEMPTION, "how": "switch"})
+    world.run("sweep", size=4)
+    world.run("fixed", size=4, checkpoints=None)
+    world.submit("prod", size=4, waited=4000.0, name="prod-ranker")
+    world.clock.advance(5)
+    world.batch.fail_next("set_priority", Transient("429"))
+    world.pass_()
+    assert evictions(world) == [Progress.ASKED]
+    assert not world.now_of().preempts
+    world.pass_()
+    assert world.priority("fixed") == 5001
+    assert world.now_of().preempts
+
+
+def test_it_is_sure_what_runs_when_the_snapshot_shows_it_or_the_events_are_newer() -> None:
+    world = QuotaWorld()
+    world.rule()
+    world.run("sweep", size=4)
+    world.clock.advance(60)
+    at, real = world.clock.now(), world.batch.snapshot
+    world.batch.snapshot = lambda name: replace(real(name), used=0, at=at - 120)  # type: ignore[method-assign]
+    world.pass_()
+    assert world.report.view.settled, "it is older than the events"
+    world.batch.snapshot = lambda name: replace(real(name), used=0)  # type: ignore[method-assign]
+    world.pass_()
+    assert not world.report.view.settled, "somebody has gone"
+
+
 def test_what_batch_did_by_itself_is_no_move_of_ours() -> None:
     world = pressed()
     world.pass_()

@@ -3,6 +3,7 @@
 import pytest
 
 from pointsman.errors import Transient
+from pointsman.loops.room import SIBLINGS
 from pointsman.queues.jobs import Status
 from pointsman.queues.view import QueueKind
 from tests.unit.loops.world import QUEUE, World
@@ -46,6 +47,23 @@ def test_without_a_snapshot_of_the_other_the_table_answers_and_it_is_said_that_i
     assert world.report.view.elsewhere == 1, "a job that nobody described counts one"
     assert "other use the same service environment" in world.record.problem
     assert "at most what is shown is free" in world.record.problem
+
+
+def test_of_many_queues_of_an_environment_a_pass_takes_only_some_snapshots() -> None:
+    world = World()
+    others = tuple(f"other-{n}" for n in range(SIBLINGS + 4))
+    for name in others:
+        world.batch.add_queue(name, 8)
+        world.batch.add_job(f"{name}-runs", name, Status.RUNNING, size=1)
+        world.tell(f"{name}-runs")
+    world.batch.change_queue(QUEUE, capacity=32, siblings=others)
+    world.apply()
+    looked: list[str] = []
+    real = world.batch.snapshot
+    world.batch.snapshot = lambda name: (looked.append(name), real(name))[1]  # type: ignore[method-assign, func-returns-value]
+    world.pass_()
+    assert len(looked) == 1 + SIBLINGS
+    assert world.report.view.elsewhere == len(others)
 
 
 @pytest.mark.parametrize(

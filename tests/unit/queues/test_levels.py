@@ -110,6 +110,13 @@ def test_an_eviction_is_asked_for_only_when_both_parties_were_described() -> Non
     ]
 
 
+def test_an_eviction_goes_on_only_when_all_its_jobs_were_described_again() -> None:
+    victim = runs("v", 4)
+    going = full(victim, evictions=(eviction(PROD, victim),))
+    assert (decide(going, POLICY).moves, decide(going, POLICY).describe) == ((), ("prod", "v"))
+    assert moves(replace(going, described=frozenset(("prod", "v"))), POLICY) == {"rest": SHIELD, "prod": EVICTS}
+
+
 def test_the_victims_go_to_the_bottom_and_both_sentences_name_both_parties() -> None:
     victim = runs("v", 4, priority=FRONT)
     wanted = {m.job_id: m for m in decide(full(victim, described=frozenset(("prod", "v"))), POLICY).moves}
