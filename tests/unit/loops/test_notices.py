@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pointsman.errors import Transient
+from pointsman.errors import Conflict, Transient
 from pointsman.queues.jobs import Status
 from tests.unit.loops.world import QUEUE, World
 
@@ -90,6 +90,18 @@ def test_two_passes_at_once_tell_under_one_id() -> None:
     assert passes == [True]
     assert len({told for told, _ in world.notices.told}) == 1
     assert len(world.control.notices(QUEUE)) == 1
+
+
+def test_a_notice_that_another_pass_has_stored_meanwhile_fails_no_pass() -> None:
+    world = World()
+    world.apply()
+    world.submit("huge", size=9)
+    world.clock.advance(5)
+    world.control.fail_next("put_notice", Conflict("it is there"))
+    world.pass_()
+    assert not world.log.failures
+    world.pass_()
+    assert world.notices.kinds == ["cannot_fit/huge"]
 
 
 def test_a_blocked_queue_is_told_with_batchs_reason_until_the_job_is_gone_and_again_for_the_next() -> None:

@@ -256,6 +256,16 @@ def test_a_fault_of_the_store_of_checkpoints_leaves_what_was_known_and_fails_no_
     assert evictions(world) == [Progress.ASKED]
 
 
+def test_what_was_seen_of_a_job_stands_while_its_place_cannot_be_read() -> None:
+    world = pressed()
+    world.checkpoints.written["s3://checkpoints/sweep"] -= 2000
+    world.pass_()
+    assert evictions(world) == [], "its last checkpoint is long ago"
+    world.checkpoints.fail_next("newest", Transient("503"))
+    world.pass_(after=4000)
+    assert evictions(world) == [Progress.ASKED], "now any moment will do"
+
+
 def test_in_observe_an_eviction_is_decided_and_nothing_is_done() -> None:
     world = pressed()
     world.rule(mode="observe")
