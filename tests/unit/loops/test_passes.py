@@ -300,6 +300,15 @@ def test_a_wake_that_can_neither_be_recorded_nor_sent_anew_is_delivered_again_an
     assert world.passes().run([Message("3", "x")]) == ("3",)
 
 
+@pytest.mark.parametrize("call", ["snapshot", "list_jobs"])
+def test_a_queue_that_is_deleted_between_two_calls_is_said_and_no_fault_of_ours(call: str) -> None:
+    world = busy_queue()
+    world.batch.fail_next(call, Gone("there is no such queue"))
+    world.pass_()
+    assert world.log.failures == [("there is no such queue", True)]
+    assert world.record.problem == "there is no such queue"
+
+
 def test_queues_whose_turn_comes_late_are_asked_for_anew_before_the_function_runs_out_of_time() -> None:
     world = busy_queue()
     queues = [f"queue-{n}" for n in range(4)]

@@ -95,7 +95,7 @@ class QueueLoop:
         now = self.clock.now()
         try:
             finished = self._pass(taken, stored, died=died)
-        except (Transient, Conflict, Misconfigured, InvalidDocument) as error:
+        except (Transient, Conflict, Gone, Misconfigured, InvalidDocument) as error:
             finished = self._failed(taken, str(error), now)
             self.log.failed(taken.queue, str(error), known=True)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not block the queue's wakes either
