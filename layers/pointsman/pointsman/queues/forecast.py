@@ -10,7 +10,7 @@ The same view gives the same forecast. `docs/operations.md` says how often it ho
 """
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from math import ceil, exp, sqrt
@@ -24,8 +24,9 @@ from pointsman.queues.quota import Rooms, needs_of
 from pointsman.queues.ranking import Ranks, ranks_of
 from pointsman.queues.view import QueueView
 
-DRAWS = 100
-MOST_WAITING = 1_000  # jobs of which one is said when it starts: the time that it takes grows with their square
+DRAWS, FEWEST_DRAWS = 100, 20
+DRAWN = 30_000  # jobs times draws, about: where many wait, fewer draws are made
+MOST_WAITING = 1_000  # jobs of which one is said when it starts: the time that a draw takes grows with their square
 RECENT = 6 * 3600.0  # seconds: what was submitted since then may come again at the same rate
 HORIZON = 24 * 3600.0  # seconds in which more arrives
 SPREAD = 0.25  # of the logarithm of a run time around the one that was drawn
@@ -36,7 +37,7 @@ LAG = 60.0  # seconds from room to the start of a job: an event, a pass, Batch's
 
 _Key = tuple[Tier, float, float, str]
 _Item = tuple[_Key, int, float, float, int, bool]
-"""What waits in one draw: order, size, run time, when submitted, its class's place, whether it waits now already."""
+"""What waits in one draw: order, size, run time, when submitted, its class's place, whether its start is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +104,19 @@ class RunTimes:
         return circle
 
 
-def forecast(view: QueueView, policy: Policy, *, acts: bool = True) -> Mapping[str, Expected]:
-    """When each waiting job is expected to start, by its id; infinite for one that starts in too few draws.
+def forecast(view: QueueView, policy: Policy, *, acts: bool = True, only: str | None = None) -> Mapping[str, Expected]:
+    """When each waiting job, or `only` the one of this id, is expected to start; infinite if in too few draws.
 
     `acts`: jobs start in the order that Pointsman wants. Otherwise in Batch's own, in which nothing passes the first.
     """
-    ranks = ranks_of(view, policy)
-    play = _Play(view, policy, ranks, acts=acts and view.movable)
-    starts: dict[str, list[float]] = {job.job_id: [] for job in view.waiting}
-    for _ in range(DRAWS):
+    asked = {job.job_id for job in view.waiting if only in (None, job.job_id)}
+    play = _Play(view, policy, ranks_of(view, policy), asked, acts=acts and view.movable)
+    starts: dict[str, list[float]] = {job_id: [] for job_id in asked}
+    draws = max(FEWEST_DRAWS, min(DRAWS, DRAWN // max(1, len(view.waiting))))
+    for _ in range(draws):
         for job_id, at in play.once().items():
             starts[job_id].append(at)
-    return {job_id: Expected(_part(times, 0.5), _part(times, 0.9)) for job_id, times in starts.items()}
+    return {job_id: Expected(_part(times, 0.5, draws), _part(times, 0.9, draws)) for job_id, times in starts.items()}
 
 
 def expected_start(view: QueueView, policy: Policy, job_id: str, *, acts: bool = True) -> Expected | None:
@@ -129,7 +131,7 @@ def expected_start(view: QueueView, policy: Policy, job_id: str, *, acts: bool =
         return None
     if view.quota_shares:
         view = _share_alone(view, job)
-    found = forecast(view, policy, acts=acts).get(job_id)
+    found = forecast(view, policy, acts=acts, only=job_id).get(job_id)
     return found if found is not None and found.p50 < float("inf") else None
 
 
@@ -149,9 +151,9 @@ def _share_alone(view: QueueView, job: WaitingJob) -> QueueView:
     )
 
 
-def _part(times: list[float], part: float) -> float:
+def _part(times: list[float], part: float, draws: int) -> float:
     """The time that this part of all draws does not exceed."""
-    needed = ceil(part * DRAWS)
+    needed = ceil(part * draws)
     if len(times) < needed:
         return float("inf")
     at = sorted(times)[needed - 1]
@@ -161,8 +163,8 @@ def _part(times: list[float], part: float) -> float:
 class _Play:
     """One queue, to be played again and again."""
 
-    def __init__(self, view: QueueView, policy: Policy, ranks: Ranks, *, acts: bool) -> None:
-        self._view, self._ranks, self._acts = view, ranks, acts
+    def __init__(self, view: QueueView, policy: Policy, ranks: Ranks, asked: Collection[str], *, acts: bool) -> None:
+        self._view, self._ranks, self._asked, self._acts = view, ranks, asked, acts
         self._random = Random(f"{view.queue} {view.now} {len(view.waiting)}")
         self._times = RunTimes(view.history, view.busy, view.now, self._random)
         self._place = {c.name: n for n, c in enumerate(policy.classes)}
@@ -195,18 +197,19 @@ class _Play:
         return late
 
     def once(self) -> dict[str, float]:
-        """One draw: when each job that waits now starts, in seconds from now."""
+        """One draw, as far as it takes: when each job that is asked for starts, in seconds from now."""
         self._times.begin()
         draw, started = self._times.draw, dict[str, float]()
         ends = [(draw(job.kind, elapsed) - elapsed, size) for job, elapsed, size in self._busy]
         heapify(ends)
         now = self._view.now
         row: list[_Item] = sorted(
-            (self._keys[job.job_id], job.size, draw(job.kind), job.submitted - now, self._place_of(job), True)
+            (self._keys[job.job_id], job.size, draw(job.kind), job.submitted - now, self._place_of(job),
+             job.job_id in self._asked)
             for job in self._view.waiting
             if job.size <= self._view.capacity
-        )
-        left, at, free = len(row), 0.0, self._view.free
+        )  # fmt: skip
+        left, at, free = sum(item[5] for item in row), 0.0, self._view.free
         coming = self._coming()
         while left:
             row, freed = self._start(row, free, at, ends, started)
