@@ -7,6 +7,7 @@ import pytest
 
 from pointsman.loops.queue import LEASE
 from pointsman.queues.evictions import Progress
+from pointsman.queues.pins import Pin, PinKind
 from tests.unit.loops.quota_world import PREEMPTION, QuotaWorld, borrower, share
 from tests.unit.loops.test_crash_walk import Killed, Walk
 from tests.unit.loops.world import QUEUE
@@ -27,6 +28,29 @@ def fill(world: QuotaWorld) -> None:
     world.run("fixed", size=4, checkpoints=None)
     world.submit("prod", size=4, waited=4000.0, name="prod-ranker")
     world.clock.advance(5)
+
+
+def stopped(walk: Walk) -> QuotaWorld:
+    """Everything was stopped while an eviction went on, its victim went, and everything has just been started."""
+    world = switched(walk)
+    world.pass_()
+    world.control.stop()
+    world.evict("sweep")
+    world.pass_()
+    world.control.resume()
+    return world
+
+
+def pinned(walk: Walk) -> QuotaWorld:
+    """A person put another sweep first, which may not be evicted, and the evictor last no longer."""
+    world = asked(walk)
+    now = world.clock.now()
+    world.control.put_pin(QUEUE, Pin("fixed", now + 9000, PinKind.FIRST, "ana", now))
+    world.control.put_pin(QUEUE, Pin("prod", now + 9000, PinKind.LAST, "ana", now))
+    world.pass_()
+    assert not world.shares.evictions(QUEUE, 0.0)
+    world.control.remove_pin(QUEUE, "prod")
+    return world
 
 
 def gone(walk: Walk) -> QuotaWorld:
@@ -114,7 +138,10 @@ def forget_times(seen: dict[str, Any]) -> dict[str, Any]:
     return {**seen, "changes": changes}
 
 
-@pytest.mark.parametrize("setup", [asked, gone, done, switched, switched_off, lent, given_back])
+SETUPS = [asked, gone, done, switched, switched_off, lent, given_back, stopped, pinned]
+
+
+@pytest.mark.parametrize("setup", SETUPS)
 def test_killed_between_any_two_calls_an_eviction_and_a_changed_share_end_the_same(
     setup: Callable[[Walk], QuotaWorld],
 ) -> None:
