@@ -34,8 +34,11 @@ def _environment() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def clients(_environment: None) -> Clients:
-    """The product's own clients, made once: making one takes longer than a test."""
-    return Clients()
+    """The product's own clients, made once: making one takes longer than a test.
+
+    They name their region: the environment's is another once the template's tests have run in this process.
+    """
+    return Clients(region="us-east-1")
 
 
 @pytest.fixture
