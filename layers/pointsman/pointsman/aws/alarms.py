@@ -43,7 +43,7 @@ class CloudWatchAlarms:
         request: dict[str, Any] = {"AlarmTypes": TYPES, "MaxRecords": PAGE}
         if prefix := _GLOB.split(pattern, maxsplit=1)[0]:
             request["AlarmNamePrefix"] = prefix
-        for page in self._pages(self._cloudwatch.describe_alarms, request):
+        for page in pages(self._cloudwatch.describe_alarms, request):
             for alarm in (*page.get("MetricAlarms", ()), *page.get("CompositeAlarms", ())):
                 if fnmatchcase(alarm["AlarmName"], pattern):
                     yield alarm
@@ -58,7 +58,7 @@ class CloudWatchAlarms:
             "MaxRecords": PAGE,
         }
         moves: list[AlarmTransition] = []
-        for page in self._pages(self._cloudwatch.describe_alarm_history, request):
+        for page in pages(self._cloudwatch.describe_alarm_history, request):
             for item in page["AlarmHistoryItems"]:
                 at = item["Timestamp"].timestamp()
                 before, after = states(item.get("HistoryData", ""))
@@ -69,16 +69,6 @@ class CloudWatchAlarms:
                 elif before == "ALARM" and moves and moves[-1].left is None:
                     moves[-1] = AlarmTransition(alarm, moves[-1].at, at)
         return moves
-
-    def _pages(self, operation: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        token: dict[str, str] = {}
-        while True:
-            with Translated():
-                page: dict[str, Any] = operation(**request, **token)
-            yield page
-            if not page.get("NextToken"):
-                return
-            token = {"NextToken": page["NextToken"]}
 
 
 def _second(moment: float) -> float:
@@ -103,3 +93,15 @@ def states(history_data: str) -> tuple[str | None, str | None]:
         return data["oldState"]["stateValue"], data["newState"]["stateValue"]
     except (ValueError, KeyError, TypeError):
         return None, None
+
+
+def pages(operation: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every page of an answer of CloudWatch; raises `Transient` and `Misconfigured`."""
+    token: dict[str, str] = {}
+    while True:
+        with Translated():
+            page: dict[str, Any] = operation(**request, **token)
+        yield page
+        if not page.get("NextToken"):
+            return
+        token = {"NextToken": page["NextToken"]}

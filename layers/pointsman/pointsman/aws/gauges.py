@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from pointsman.aws.alarms import TYPES, states
-from pointsman.aws.faults import Translated
+from pointsman.aws.alarms import TYPES, pages, states
 from pointsman.rollout_ports import AlarmQuery
 from pointsman.rollouts.observations import AlarmState, AlarmView
 from pointsman.rollouts.request import Metric
@@ -58,7 +57,7 @@ class CloudWatchGauges:
     def _described(self, names: list[str]) -> Iterator[dict[str, Any]]:
         for start in range(0, len(names), PAGE):
             request = {"AlarmNames": names[start : start + PAGE], "AlarmTypes": TYPES, "MaxRecords": PAGE}
-            for page in self._pages(self._cloudwatch.describe_alarms, request):
+            for page in pages(self._cloudwatch.describe_alarms, request):
                 yield from (*page.get("MetricAlarms", ()), *page.get("CompositeAlarms", ()))
 
     def _entered(self, alarm: str, since: float) -> Iterator[float]:
@@ -71,7 +70,7 @@ class CloudWatchGauges:
             "ScanBy": "TimestampAscending",
             "MaxRecords": PAGE,
         }
-        for page in self._pages(self._cloudwatch.describe_alarm_history, request):
+        for page in pages(self._cloudwatch.describe_alarm_history, request):
             for item in page["AlarmHistoryItems"]:
                 before, after = states(item.get("HistoryData", ""))
                 at = item["Timestamp"].timestamp()
@@ -126,7 +125,7 @@ class CloudWatchGauges:
             "EndTime": datetime.fromtimestamp(now, UTC),
             "ScanBy": "TimestampAscending",
         }
-        for page in self._pages(self._cloudwatch.get_metric_data, request):
+        for page in pages(self._cloudwatch.get_metric_data, request):
             for result in page["MetricDataResults"]:
                 query = queries.get(result["Id"])
                 if query is None:
@@ -139,16 +138,6 @@ class CloudWatchGauges:
                     problem = problem or f"its samples could be read in part only ({result['StatusCode']})"
                 samples = tuple(sorted(counted | set(view.samples)))
                 views[query.alarm] = replace(view, samples=samples, problem=problem)
-
-    def _pages(self, operation: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        token: dict[str, str] = {}
-        while True:
-            with Translated():
-                page: dict[str, Any] = operation(**request, **token)
-            yield page
-            if not page.get("NextToken"):
-                return
-            token = {"NextToken": page["NextToken"]}
 
 
 def _view(alarm: Mapping[str, Any]) -> AlarmView:
