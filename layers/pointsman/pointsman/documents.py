@@ -3,11 +3,13 @@
 A problem carries the path of the key that is wrong, so that the command can name the line of the file.
 """
 
+import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[dhms])+")
@@ -74,3 +76,12 @@ Fraction = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{_PERCENT.pattern}$", "examples": ["70%"]}),
 ]
 Glob = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+def unknown_key(path: Path, models: Mapping[object, type[BaseModel]], whole: type[BaseModel]) -> Problem:
+    """A key that does not belong where it stands; `models` says what stands under which key of the `whole`."""
+    model = next((models[part] for part in reversed(path[:-1]) if part in models), whole)
+    known = [field.alias or name for name, field in model.model_fields.items()]
+    close = difflib.get_close_matches(str(path[-1]), known, n=1)
+    remedy = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
+    return Problem(path, f"unknown key `{path[-1]}`", remedy)

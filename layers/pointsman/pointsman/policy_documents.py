@@ -3,14 +3,13 @@
 The stored form of a document is its JSON text.
 """
 
-import difflib
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from pointsman.documents import InvalidDocument, Path, Problem
+from pointsman.documents import InvalidDocument, Path, Problem, unknown_key
 from pointsman.policy_checks import contradictions
 from pointsman.policy_models import (
     DURATION,
@@ -76,30 +75,21 @@ def stored_policy(text: str) -> Policy:
     return parse_policy(document)
 
 
+_MODELS: Mapping[object, type[BaseModel]] = {
+    "classes": ClassDocument, "default": DefaultDocument, "match": MatchDocument, "deadline": DeadlineDocument,
+    "reservation": ReservationDocument, "preemption": PreemptionDocument, "on_alarm": AlarmDocument,
+    "windows": WindowDocument, "set": SettingsDocument,
+}  # fmt: skip
+
+
 def _problem(error: Mapping[str, Any]) -> Problem:
     path: Path = tuple(part for part in error["loc"] if part not in (DURATION, TAG, "[key]"))
     if error["type"] == "extra_forbidden":
-        known = _known(path)
-        close = difflib.get_close_matches(str(path[-1]), known, n=1)
-        return Problem(path, f"unknown key `{path[-1]}`", f"did you mean `{close[0]}`?" if close else _one_of(known))
+        return unknown_key(path, _MODELS, PolicyDocument)
     if error["type"] == "missing":
         return Problem(path, f"`{path[-1]}` is missing", "add it")
     message = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "this should")
     return Problem(path, message if error["type"] == "value_error" else f"{message}, not {error['input']!r}")
-
-
-def _known(path: Path) -> list[str]:
-    models: dict[object, type[BaseModel]] = {
-        "classes": ClassDocument, "default": DefaultDocument, "match": MatchDocument, "deadline": DeadlineDocument,
-        "reservation": ReservationDocument, "preemption": PreemptionDocument, "on_alarm": AlarmDocument,
-        "windows": WindowDocument, "set": SettingsDocument,
-    }  # fmt: skip
-    model = next((models[part] for part in reversed(path[:-1]) if part in models), PolicyDocument)
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _one_of(names: list[str]) -> str:
-    return f"known here: {', '.join(names)}"
 
 
 def _policy(document: PolicyDocument) -> Policy:

@@ -4,7 +4,6 @@ A problem carries the path of the key that is wrong. What can only be told from 
 is the plan's to say. JSON Schema comes from the same models.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 
-from pointsman.documents import Duration, InvalidDocument, Path, Problem
+from pointsman.documents import Duration, InvalidDocument, Path, Problem, unknown_key
 from pointsman.rollout_ports import ID, ID_IN_WORDS
 from pointsman.rollouts.request import (
     INVOCATIONS,
@@ -244,31 +243,25 @@ def _not_built(document: Mapping[str, object]) -> Iterator[Problem]:
                     yield Problem((*path, name), f"`{name}` is not built yet in this version", "take it out")
 
 
+_MODELS: Mapping[object, type[BaseModel]] = {
+    "targets": TargetDocument, "change": ChangeDocument, "compute": ComputeDocument, "guards": GuardDocument,
+    "waive_alarms": WaiverDocument, "yielding": YieldingDocument, "freezes": FreezeDocument,
+    "no_traffic": ExtendDocument, "traffic": MetricDocument,
+}  # fmt: skip
+
+
 def _problem(error: Mapping[str, Any]) -> Problem:
     # A union's branches stand in the path by their names, which are no keys of the document.
     path: Path = tuple(p for p in error["loc"] if isinstance(p, int) or re.fullmatch(r"[a-z_]+", p))
     path = tuple(p for p in path if p not in {"str", "literal"})
     if error["type"] == "extra_forbidden":
-        known = _known(path)
-        close = difflib.get_close_matches(str(path[-1]), known, n=1)
-        remedy = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
-        return Problem(path, f"unknown key `{path[-1]}`", remedy)
+        return unknown_key(path, _MODELS, RequestDocument)
     if error["type"] == "missing":
         return Problem(path, f"`{path[-1]}` is missing", "add it")
     if error["type"] == "string_pattern_mismatch":
         return Problem(path, f"{str(error['input'])[:80]!r} cannot stand here", _WORDS[error["ctx"]["pattern"]])
     message = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "this should")
     return Problem(path, message if error["type"] == "value_error" else f"{message}, not {str(error['input'])[:80]!r}")
-
-
-def _known(path: Path) -> list[str]:
-    models: dict[object, type[BaseModel]] = {
-        "targets": TargetDocument, "change": ChangeDocument, "compute": ComputeDocument, "guards": GuardDocument,
-        "waive_alarms": WaiverDocument, "yielding": YieldingDocument, "freezes": FreezeDocument,
-        "no_traffic": ExtendDocument, "traffic": MetricDocument,
-    }  # fmt: skip
-    model = next((models[part] for part in reversed(path[:-1]) if part in models), RequestDocument)
-    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _contradictions(document: RequestDocument) -> Iterator[Problem]:
