@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from pointsman.queues.evictions import Progress
 from pointsman.queues.jobs import Sighting, Status
 from pointsman.queues.quota import QuotaShare, Strategy
 from tests.unit.loops.world import QUEUE, World
@@ -112,3 +113,18 @@ class QuotaWorld(World):
     def now_of(self, name: str = "all") -> QuotaShare:
         """The share as Batch has it."""
         return next(one for one in self.batch.queues[QUEUE].quota_shares if one.name == name)
+
+
+def pressed(shares: tuple[QuotaShare, ...] = ()) -> QuotaWorld:
+    """Production has waited past patience behind a sweep that resumes and one that does not."""
+    world = QuotaWorld(*shares)
+    world.rule()
+    world.run("sweep", size=4)
+    world.run("fixed", size=4, checkpoints=None)
+    world.submit("prod", size=4, waited=4000.0, name="prod-ranker")
+    world.clock.advance(5)
+    return world
+
+
+def evictions(world: QuotaWorld) -> list[Progress]:
+    return [e.progress for e in world.shares.evictions(QUEUE, 0.0)]
