@@ -21,6 +21,7 @@ GROUPS = {
     "start": ("pointsman_cli.stop:start", "End what `stop` began."),
     "simulate": ("pointsman_cli.simulate:simulate", "Try a policy on real history before living with it."),
     "calibrate": ("pointsman_cli.calibrate:calibrate", "How often expected starts come true, on generated days."),
+    "local": ("pointsman_cli.local.command:local", "AWS and Pointsman on this machine, at an address."),
     "demo": ("pointsman_cli.demo.command:demo", "A day of a busy GPU queue on this machine, with no AWS account."),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import ExitStack
 from types import TracebackType
@@ -25,6 +26,7 @@ from pointsman_emulator.environment import REGION
 from pointsman_emulator.gateway import LOOPBACK, Answer, refusal
 
 HOST = "127.0.0.1"
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - said to be dangerous where it is offered
 BEAT = 0.05
 """Seconds of the wall clock between two looks at what is due, where time flows by itself."""
 GLOBAL = frozenset({"iam", "sts"})
@@ -32,7 +34,7 @@ GLOBAL = frozenset({"iam", "sts"})
 
 
 class EmulatorServer:
-    """Serves a running emulator at `url`, on the loopback interface and nowhere else.
+    """Serves a running emulator at `url`, on the loopback interface and nowhere else, unless `host` names another one.
 
     with Emulator() as aws, EmulatorServer(aws) as server:
         boto3.client("batch", endpoint_url=server.url)
@@ -42,12 +44,13 @@ class EmulatorServer:
     One call is carried out at a time.
     """
 
-    def __init__(self, emulator: Emulator, port: int = 0, speed: float | None = None) -> None:
+    def __init__(self, emulator: Emulator, port: int = 0, speed: float | None = None, host: str = HOST) -> None:
         """A port of 0 is one that the system chooses."""
         if speed is not None and speed <= 0:
             raise ValueError(f"speed is how many emulated seconds pass in a second, not {speed}")
         self.emulator = emulator
         self.speed = speed
+        self.host = host
         self._port = port
         self._lock = threading.RLock()
         self._stopped = threading.Event()
@@ -63,16 +66,22 @@ class EmulatorServer:
         """What a client takes as its endpoint."""
         if self._server is None:
             raise RuntimeError("the server is not running")
-        return f"http://{HOST}:{self._server.socket.getsockname()[1]}"
+        host = HOST if self.host == EVERYWHERE else self.host
+        return f"http://{host}:{self._server.socket.getsockname()[1]}"
+
+    @property
+    def well(self) -> bool:
+        """Whether time still flows; what stopped it comes out of `stop`."""
+        return self._error is None
 
     def start(self) -> None:
         """Begin to answer. Raises OSError when the port is taken."""
-        with socket.create_server((HOST, self._port)) as bound:
+        with socket.create_server((self.host, self._port)) as bound:
             self._server = make_server(
-                HOST, self._port, self._respond, threaded=True, request_handler=_Quiet, fd=bound.fileno()
+                self.host, self._port, self._respond, threaded=True, request_handler=_Quiet, fd=bound.fileno()
             )
         self._context.enter_context(mock.patch.object(RequestSigner, "sign", _sign))
-        self._began = (_wall(), self.emulator.now)
+        self._began = (wall_clock(), self.emulator.now)
         self._threads.append(threading.Thread(target=self._server.serve_forever, args=(BEAT,), daemon=True))
         if self.speed is not None:
             self._threads.append(threading.Thread(target=self._flow, daemon=True))
@@ -118,7 +127,7 @@ class EmulatorServer:
             return
         wall, emulated = self._began
         with self._lock:
-            due = emulated + (_wall() - wall) * self.speed
+            due = emulated + (wall_clock() - wall) * self.speed
             if due > self.emulator.now:
                 self.emulator.run(due)
 
@@ -174,8 +183,10 @@ def _sign(signer: RequestSigner, operation_name: str, request: Any, *args: Any, 
         _signed(signer, operation_name, request, *args, **kwargs)
 
 
-def _wall() -> float:
-    return float(time_machine.escape_hatch.time.time())
+def wall_clock() -> float:
+    """This machine's time in epoch seconds, also while an emulator holds the clocks."""
+    real = time_machine.escape_hatch
+    return float(real.time.time() if real.is_travelling() else time.time())
 
 
 class _Quiet(WSGIRequestHandler):

@@ -1,0 +1,1 @@
+"""`pointsman local`: the whole stack on this machine, at an address."""

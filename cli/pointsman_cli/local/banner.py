@@ -1,0 +1,53 @@
+"""What `pointsman local` says when it is there: where, what, and how it is used."""
+
+import click
+
+from pointsman_cli.local.world import World
+from pointsman_emulator.environment import REGION
+from pointsman_emulator.server import HOST, EmulatorServer
+
+
+def banner(server: EmulatorServer, world: World) -> None:
+    """Print it."""
+    click.echo(f"AWS on this machine: {server.url}")
+    click.echo(
+        f"It checks no credentials: whoever reaches it may do everything. It listens on {_where(server)}, "
+        "and keeps nothing when it ends (Ctrl-C)."
+    )
+    click.echo(f"Its clock: {_clock(server.speed)}\n")
+    click.echo("Stacks:")
+    rows = (
+        (world.product.name, "Pointsman, its functions in this process"),
+        (world.queue.name, f"queue {world.queue.outputs['JobQueueName']}, alarm {world.queue.outputs['Alarm']}"),
+        (world.endpoint.name, "endpoint chat, component llm, models chat-v1 and chat-v2, alarm llm-errors"),
+    )
+    for name, what in rows:
+        click.echo(f"  {name:16} {what}")
+    click.echo("\nIn another terminal:")
+    for name, value in variables(server).items():
+        click.echo(f"  export {name}={value}")
+    click.echo(f"  pointsman queue show {world.queue.outputs['JobQueueName']}")
+    click.echo("\nWhat it answers, and what it refuses: docs/local.md, docs/emulator.md")
+
+
+def variables(server: EmulatorServer) -> dict[str, str]:
+    """What a shell needs for the aws command, boto3 and pointsman to work against it."""
+    return {
+        "AWS_ENDPOINT_URL": server.url,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "POINTSMAN_STACK": "pointsman",
+    }
+
+
+def _where(server: EmulatorServer) -> str:
+    if server.host == HOST:
+        return "the loopback interface only"
+    return f"{server.host}, WHICH OTHER MACHINES MAY REACH"
+
+
+def _clock(speed: float | None) -> str:
+    if speed == 1:
+        return "this machine's"
+    return f"{speed:g} seconds pass in one of this machine's"

@@ -1,0 +1,67 @@
+"""`pointsman local`: AWS and Pointsman on this machine, until it is told to end."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EADDRINUSE
+
+import click
+
+from pointsman.errors import UserMistake
+from pointsman_cli.local.banner import banner
+from pointsman_cli.local.world import begun, build
+from pointsman_emulator.emulator import Emulator
+from pointsman_emulator.server import HOST, EmulatorServer, wall_clock
+
+PORT = 4566
+LOOK = 0.5  # seconds between two looks at whether it is still well
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 for one that is free.")
+@click.option("--host", metavar="ADDRESS", default=HOST, show_default=True,
+              help="Listen there instead. Whoever reaches it may do everything.")  # fmt: skip
+@click.option("--speed", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
+              help="How many seconds pass there in one second; at 1 its clock is this machine's.")  # fmt: skip
+@click.option("--instances", type=click.IntRange(1), default=8, show_default=True, help="In the queue's pool.")
+@click.option("--requests", type=click.FloatRange(0), default=4.0, show_default=True,
+              help="That the inference component gets in a second of its clock.")  # fmt: skip
+def local(port: int, host: str, speed: float, instances: int, requests: float) -> None:
+    """AWS and Pointsman on this machine, for boto3, the aws command and others, until Ctrl-C.
+
+    It checks no credentials, listens on the loopback interface only unless --host says otherwise, and keeps nothing.
+    """
+    with _asked_to_end() as ended, Emulator(start=begun(wall_clock())) as aws:
+        world = build(aws, instances, requests)
+        aws.run(wall_clock())
+        server = EmulatorServer(aws, port, speed, host)
+        try:
+            server.start()
+        except OSError as error:
+            taken = error.errno == EADDRINUSE
+            raise UserMistake(
+                f"nobody can listen on {host}:{port}: {str(error.strerror).partition(' (')[0]}",
+                place="--port" if taken else "--host",
+                remedy="--port 0 takes one that is free" if taken else "give an address of this machine",
+            ) from None
+        try:
+            banner(server, world)
+            while not ended.wait(LOOK) and server.well:
+                pass
+        finally:
+            server.stop()
+        click.echo("ended; nothing is kept")
+
+
+@contextmanager
+def _asked_to_end() -> Iterator[threading.Event]:
+    """An event that is set by Ctrl-C and by SIGTERM."""
+    asked = threading.Event()
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = {kind: signal.signal(kind, lambda *_: asked.set()) for kind in kinds}
+    try:
+        yield asked
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)

@@ -1,0 +1,53 @@
+"""What `pointsman local` deploys: the product, a queue to fill, an endpoint to roll; all of it alive at the start."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pointsman.errors import Misconfigured
+from pointsman_emulator.emulator import Emulator
+from pointsman_emulator.stacks import Stack
+
+ROOT = Path(__file__).resolve().parents[3]
+BIRTH = 1800.0  # seconds; an endpoint and its copies come to life in less, and the alarms have judged them
+STORE = "models"  # the bucket and the repository of what examples/inference.yaml serves
+MANIFEST = '{"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json"}'
+COMPONENT = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The stacks as they were deployed."""
+
+    product: Stack
+    queue: Stack
+    endpoint: Stack
+
+
+def begun(now: float) -> datetime:
+    """When a world must begin that is to be alive at `now` (epoch seconds)."""
+    return datetime.fromtimestamp(now - BIRTH, UTC)
+
+
+def build(aws: Emulator, instances: int, requests: float) -> World:
+    """Deploy it, and let it come to life; `requests` are what the component gets in a second."""
+    product = aws.deploy(ROOT / "template.yaml", "pointsman")
+    queue = aws.deploy(ROOT / "examples" / "batch.yaml", "search-training", {"MaxInstances": str(instances)})
+    endpoint = aws.deploy(ROOT / "examples" / "inference.yaml", "chat", _stored(aws))
+    component = aws.inference_model.components[COMPONENT]
+    if not aws.run_until(lambda: component.settled, aws.now + BIRTH):
+        raise Misconfigured(f"examples/inference.yaml: {COMPONENT} did not come to life")
+    aws.inference_model.start_traffic(COMPONENT, requests)
+    return World(product, queue, endpoint)
+
+
+def _stored(aws: Emulator) -> dict[str, str]:
+    """The image and both artifacts of the model, where a rollout looks for its way back."""
+    registry, store = aws.client("ecr"), aws.client("s3")
+    repository = registry.create_repository(repositoryName=STORE)["repository"]["repositoryUri"]
+    registry.put_image(repositoryName=STORE, imageManifest=MANIFEST, imageTag="1")
+    store.create_bucket(Bucket=STORE)
+    for version in (1, 2):
+        store.put_object(Bucket=STORE, Key=f"chat-{version}.tar.gz", Body=b"")
+    artifacts = {f"ArtifactV{version}": f"s3://{STORE}/chat-{version}.tar.gz" for version in (1, 2)}
+    return {"Image": f"{repository}:1", **artifacts}
