@@ -33,6 +33,8 @@ class Bus:
     ledger: Ledger
     send_to: Callable[[str, str, Mapping[str, Any]], None]
     """Sends a body to the queue or function of this ARN; LookupError or PermissionError where it cannot."""
+    measure: Callable[[str, str, float, dict[str, str]], None]
+    """Puts a datum of a metric of EventBridge's own: namespace, name, value, dimensions."""
     ids: Random = field(default_factory=Random)
     watchers: list[Callable[[Mapping[str, Any]], object]] = field(default_factory=list)
     """Told of every event that is put."""
@@ -176,11 +178,27 @@ class Bus:
             self.send_to(target["Arn"], body, {"rule": rule.arn, **(target.get("SqsParameters") or {})})
         except (LookupError, PermissionError) as error:
             route.refused[str(error)] = route.refused.get(str(error), 0) + 1
-            dead = (target.get("DeadLetterConfig") or {}).get("Arn")
-            if dead:
-                self.send_to(dead, json.dumps(event), {})
+            self._give_up(rule, target, event, error)
         else:
             route.reached += 1
+
+    def _give_up(self, rule: Rule, target: Mapping[str, Any], event: dict[str, Any], error: Exception) -> None:
+        """No resource and no permission are not tried again: the event goes to the dead letters (UG:rule-dlq)."""
+        code = "NO_PERMISSIONS" if isinstance(error, PermissionError) else "NO_RESOURCE"
+        dimensions = {"RuleName": rule.name}
+        if rule.event_bus_name != "default":
+            dimensions["EventBusName"] = rule.event_bus_name
+        self.measure("AWS/Events", "FailedInvocations", 1, dimensions)
+        dead = (target.get("DeadLetterConfig") or {}).get("Arn")
+        if dead:
+            said = {
+                "RULE_ARN": rule.arn,
+                "TARGET_ARN": target["Arn"],
+                "ERROR_CODE": code,
+                "ERROR_MESSAGE": str(error),
+            }
+            self.send_to(dead, json.dumps(event), {"attributes": said})
+            self.measure("AWS/Events", "InvocationsSentToDlq", 1, dimensions)
 
 
 def _matches(rule: Rule, event: dict[str, Any]) -> bool:

@@ -38,6 +38,7 @@ from pointsman_emulator.invocations import AsyncInvoker
 from pointsman_emulator.metrics import put_embedded
 from pointsman_emulator.models.batch import BatchModel, BatchSettings
 from pointsman_emulator.models.inference import InferenceModel, InferenceSettings
+from pointsman_emulator.service_metrics import EachMinute, measure
 from pointsman_emulator.short_path import opened
 from pointsman_emulator.shortcuts import taken
 from pointsman_emulator.stacks import Deployer, Stack
@@ -71,12 +72,18 @@ class Emulator:
         self.faults = faults or Faults()
         self.gateway = Gateway(now=lambda: self.clock.now, rate_of=self._rate_of)
         self.ledger = Ledger()
-        self.runtime = FunctionRuntime(self.clock, self.gateway, Random(f"{seed} requests"), put_embedded)
+        self.runtime = FunctionRuntime(self.clock, self.gateway, Random(f"{seed} requests"), put_embedded, measure)
         self.deployer = Deployer(self.clock, self.runtime, self.ledger)
         self.engine = Engine(self.clock, self.gateway.acting_as, named=self.deployer.state_machines)
         self.invoker = AsyncInvoker(self.clock, self.runtime, self._send_to)
         self.bus = Bus(
-            self.clock, Random(f"{seed} faults"), self.faults, self.ledger, self._send_to, Random(f"{seed} events")
+            self.clock,
+            Random(f"{seed} faults"),
+            self.faults,
+            self.ledger,
+            self._send_to,
+            measure,
+            Random(f"{seed} events"),
         )
         self._clients: dict[str, Any] = {}
         self._context = ExitStack()
@@ -108,6 +115,7 @@ class Emulator:
             enter(EmulatorIAMBackend.bound(self.inference))
             # after CloudWatch, so that a minute's metrics come before its alarms
             enter(EmulatorSageMakerBackend.bound(Inference(self.inference, self.seed, self.clock, self.bus)))
+            EachMinute(self.clock).start()
         except BaseException:
             self._context.close()
             raise
@@ -243,7 +251,10 @@ class Emulator:
             backend = sqs_backends[ACCOUNT][REGION]
             if queue not in backend.queues:
                 raise LookupError("there is no such queue")
-            backend.send_message(queue, body, group_id=how.get("MessageGroupId"))
+            said = {
+                name: {"DataType": "String", "StringValue": text} for name, text in how.get("attributes", {}).items()
+            }
+            backend.send_message(queue, body, message_attributes=said, group_id=how.get("MessageGroupId"))
         elif service == "lambda":
             function = self.deployer.functions.get(arn)
             if function is None:

@@ -23,6 +23,9 @@ KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONHASHSEED")
 """Of this machine's environment, what a function sees too."""
 
 
+THROTTLED = "TooManyRequestsException"
+
+
 class LambdaContext:
     """The context object of an invocation (Lambda Developer Guide, "Using the Lambda context object")."""
 
@@ -105,13 +108,21 @@ class FunctionRuntime:
     gateway: Gateway
     random: Random
     emit_metrics: Callable[[dict[str, Any]], None]
+    measure: Callable[[str, str, float, dict[str, str]], None]
+    """Puts a datum of a metric of Lambda's own: namespace, name, value, dimensions."""
     logs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     failures: list[tuple[str, BaseException]] = field(default_factory=list)
     invocations: dict[str, int] = field(default_factory=dict)
+    throttled: dict[str, int] = field(default_factory=dict)
 
     def run(self, function: Function, event: Any) -> Outcome:
         """One invocation. What the handler raises comes back as an error, never as an exception."""
         clock = self.clock
+        began = clock.now
+        if self.throttled.get(function.logical_id, 0) > 0:
+            self.throttled[function.logical_id] -= 1
+            self.measure("AWS/Lambda", "Throttles", 1, {"FunctionName": function.name})
+            return Outcome(error={"errorMessage": "Rate Exceeded.", "errorType": THROTTLED})
         request_id = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
         context = LambdaContext(function, request_id, clock.now + function.timeout, lambda: clock.now)
         self.invocations[function.logical_id] = self.invocations.get(function.logical_id, 0) + 1
@@ -123,14 +134,16 @@ class FunctionRuntime:
             payload = json.loads(json.dumps(payload))
         except Exception as error:  # noqa: BLE001 - Lambda reports whatever a handler raises
             self.failures.append((function.logical_id, error))
-            self._report_error(function)
+            self.measure("AWS/Lambda", "Errors", 1, {"FunctionName": function.name})
             return Outcome(error=_wording(error), exception=error, request_id=request_id)
         finally:
             os.environ._data = outside  # type: ignore[attr-defined]
             self._keep(function, lines)
+            took = min(clock.now - began, function.timeout) * 1000
+            self.measure("AWS/Lambda", "Duration", took, {"FunctionName": function.name})
         if clock.now > context._deadline:
             message = f"{request_id} Task timed out after {function.timeout:.2f} seconds"
-            self._report_error(function)
+            self.measure("AWS/Lambda", "Errors", 1, {"FunctionName": function.name})
             return Outcome(error={"errorMessage": message, "errorType": "Sandbox.Timedout"}, request_id=request_id)
         return Outcome(payload=payload, request_id=request_id)
 
@@ -168,12 +181,9 @@ class FunctionRuntime:
             else:
                 kept.append(parsed)
 
-    def _report_error(self, function: Function) -> None:
-        at = int(self.clock.now * 1000)
-        names = [{"Name": "Errors", "Unit": "Count"}]
-        directive = {"Namespace": "AWS/Lambda", "Dimensions": [["FunctionName"]], "Metrics": names}
-        aws = {"Timestamp": at, "CloudWatchMetrics": [directive]}
-        self.emit_metrics({"_aws": aws, "FunctionName": function.name, "Errors": 1})
+    def throttle(self, function: Function, times: int) -> None:
+        """Refuse its next invocations, as Lambda does where there is no concurrency left."""
+        self.throttled[function.logical_id] = times
 
 
 def _swap_environment(data: dict[Any, Any]) -> dict[Any, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pointsman_emulator.clock import Clock, iso
-from pointsman_emulator.functions import Function, FunctionRuntime, Outcome
+from pointsman_emulator.functions import THROTTLED, Function, FunctionRuntime, Outcome
 
 RETRY_AFTER = (60.0, 120.0)
 """Lambda waits one minute before the second attempt, and two before the third (Lambda Developer Guide, "How Lambda
@@ -38,9 +38,11 @@ class AsyncInvoker:
         outcome = self.runtime.run(function, event)
         if outcome.error is None:
             return
+        if outcome.error["errorType"] == THROTTLED:  # not an attempt: it is put back, until it is too old
+            number -= 1
         retries = int(function.invoke_config.get("MaximumRetryAttempts", MAXIMUM_RETRIES))
         oldest = float(function.invoke_config.get("MaximumEventAgeInSeconds", MAXIMUM_AGE))
-        again_at = self.clock.now + RETRY_AFTER[min(number, len(RETRY_AFTER)) - 1]
+        again_at = self.clock.now + RETRY_AFTER[max(0, min(number, len(RETRY_AFTER)) - 1)]
         if number <= retries and again_at - accepted_at <= oldest:
             self.clock.at(again_at, lambda: self._attempt(function, event, number + 1, accepted_at))
             return

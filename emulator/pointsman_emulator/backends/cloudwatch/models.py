@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from moto.cloudwatch.models import Alarm, CloudWatchBackend, cloudwatch_backends
@@ -45,6 +45,51 @@ class EmulatorCloudWatchBackend(Ticking, CloudWatchBackend):
             when = entry.get("Timestamp")
             for datum in _data(entry, now if when is None else _epoch(when)):
                 self.model.add(key, datum)
+
+    def measure(self, namespace: str, name: str, value: float, dimensions: dict[str, str]) -> None:
+        """One datum of a service's own metric, now."""
+        key = (namespace, name, tuple(sorted(dimensions.items())))
+        self.model.add(key, Datum(self._now(), value, 1.0, value, value))
+
+    def get_metric_data(
+        self,
+        queries: list[dict[str, Any]],
+        start_time: datetime,
+        end_time: datetime,
+        scan_by: str = "TimestampAscending",
+    ) -> list[dict[str, Any]]:
+        """Statistics of metrics, each found by its name and its dimensions; what is calculated is moto's."""
+        start, end = start_time.replace(microsecond=0), end_time.replace(microsecond=0)
+        if start >= end or any("MetricStat" not in query for query in queries):
+            return super().get_metric_data(queries, start_time, end_time, scan_by)
+        answers = [self._statistics(query, start, end) for query in queries if query.get("ReturnData", True)]
+        if scan_by == "TimestampDescending":
+            for answer in answers:
+                answer["values"].reverse()
+                answer["timestamps"].reverse()
+        return answers
+
+    def _statistics(self, query: dict[str, Any], start: datetime, end: datetime) -> dict[str, Any]:
+        asked, metric = query["MetricStat"], query["MetricStat"]["Metric"]
+        series = self.model.series.get(
+            series_key(metric["Namespace"], metric["MetricName"], metric.get("Dimensions") or [])
+        )
+        period, at = timedelta(seconds=int(asked["Period"])), start
+        values, timestamps = [], []
+        while series is not None and at < end:
+            point = series.point(_epoch(at), min(_epoch(at + period), _epoch(end)), asked["Stat"])
+            if point is not None:
+                values.append(point.value)
+                timestamps.append(at)
+            at += period
+        label = query.get("Label") or f"{metric['MetricName']} {asked['Stat']}"
+        return {
+            "id": query["Id"],
+            "label": label,
+            "values": values,
+            "timestamps": timestamps,
+            "status_code": "Complete",
+        }
 
     def put_metric_alarm(self, *args: Any, **kwargs: Any) -> Alarm:
         """Put an alarm: a new one has no data yet, a changed one keeps its state (API:PutMetricAlarm)."""
