@@ -13,11 +13,13 @@ from pointsman.aws.clients import Clients
 from pointsman.aws.job_table import DynamoJobTable
 from pointsman.aws.messages import SqsDeadLetters, SqsWakes
 from pointsman.decision_log import PowertoolsLog
+from pointsman.ports import Clock
 from pointsman.settings import Settings
 
 if TYPE_CHECKING:
     from pointsman.aws.batch import AwsBatchQueues
     from pointsman.aws.control_table import DynamoControl
+    from pointsman.aws.day_table import DynamoDayTable
     from pointsman.aws.notices import SnsNotices
     from pointsman.aws.rollout_table import DynamoRolloutTable
     from pointsman.aws.sagemaker import SageMakerFleet
@@ -55,9 +57,13 @@ class Wiring:
         return Clients(self.settings.endpoint_url)
 
     @cached_property
-    def clock(self) -> SystemClock:
-        """What time it is."""
-        return SystemClock()
+    def clock(self) -> Clock:
+        """What time it is: this machine's, or what the address says that stands in for AWS."""
+        if self.settings.endpoint_url is None:
+            return SystemClock()
+        from pointsman.aws.clock import EndpointClock
+
+        return EndpointClock(self.settings.endpoint_url)
 
     @cached_property
     def control(self) -> "DynamoControl":
@@ -70,6 +76,13 @@ class Wiring:
     def jobs(self) -> DynamoJobTable:
         """The table of what Batch can rebuild."""
         return DynamoJobTable(self._clients.dynamodb, self.settings.jobs_table)
+
+    @cached_property
+    def days(self) -> "DynamoDayTable":
+        """The sums of days."""
+        from pointsman.aws.day_table import DynamoDayTable
+
+        return DynamoDayTable(self._clients.dynamodb, self.settings.control_table)
 
     @cached_property
     def batch(self) -> "AwsBatchQueues":
@@ -123,6 +136,7 @@ class Wiring:
 
     def passes(self) -> "Passes":
         """Wakes into passes."""
+        from pointsman.loops.days import DayBook
         from pointsman.loops.passes import Passes
         from pointsman.loops.queue import QueueLoop
 
@@ -135,6 +149,7 @@ class Wiring:
             wakes=self._wakes,
             log=PowertoolsLog(),
             teller=self._teller,
+            days=DayBook(self.days, self.control),
             new_owner=lambda: uuid4().hex,
         )
         return Passes(loop, self.dead_letters)

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from pointsman.loops.queue import LEASE
+from pointsman.loops.queue import LEASE, Outcome
+from pointsman.queues.days import Day, Ledger, day_of
 from pointsman.queues.jobs import Stage, Status
 from pointsman.queues.moves import RESERVED
 from pointsman.queues.pins import Pin, PinKind
@@ -90,6 +91,17 @@ def ended(world: World) -> None:
     world.clock.advance(60)
     world.move("given", Status.SUCCEEDED, told=False)
     world.move("running", Status.SUCCEEDED)
+
+
+def short(world: World) -> None:
+    """A job has come, run and ended between two passes."""
+    busy(world)
+    world.pass_()
+    world.submit("quick", waited=10.0)
+    world.clock.advance(5)
+    world.move("quick", Status.RUNNING)
+    world.clock.advance(20)
+    world.move("quick", Status.SUCCEEDED)
 
 
 def alarmed(world: World) -> None:
@@ -177,6 +189,8 @@ def crowd(world: World) -> None:
 def end_of(walk: Walk, setup: Callable[[World], None], meanwhile: Callable[[World], None]) -> tuple[World, list[Any]]:
     """The world after the walked pass, the lease, what happens meanwhile, and three passes more; and what was set."""
     world = World(wrap=walk.wrap)
+    now = world.clock.now()
+    world.days.save([Day(QUEUE, day_of(now), ledger=Ledger(now))])
     setup(world)
     world.clock.advance(30)
     already = len(world.batch.priorities)
@@ -209,9 +223,27 @@ def projection(world: World) -> dict[str, Any]:
         "effects": [(e.alarm, e.boost, e.end) for e in world.control.effects("search-training")],
         "notices": {(n.key, n.sent, n.over) for n in world.control.notices(QUEUE)},
         "weights": world.batch.queues[QUEUE].weights,
+        "days": starts(world),
         "owner": world.record.owner,
         "problem": world.record.problem,
     }
+
+
+def starts(world: World) -> dict[str, tuple[int, float]]:
+    """What the day says of each class: how many jobs started, and what they waited."""
+    today = world.days.newest(QUEUE)
+    assert today is not None
+    return {name: (sums.started, sums.waited) for name, sums in today.sums.classes.items() if sums.started}
+
+
+def moves_counted_and_recorded(world: World) -> tuple[int, int]:
+    """The moves in the day, and those of them in the history that were made before it was last counted."""
+    today = world.days.newest(QUEUE)
+    assert today is not None
+    assert today.ledger is not None
+    lines = world.control.moves(QUEUE, 0.0, 1000)
+    made = [line for line in lines if line.outcome == Outcome.DONE and line.at < today.ledger.at]
+    return today.sums.all_classes.moves, len(made)
 
 
 SETUPS = [busy, lifted, held, ended, alarmed, untold]
@@ -223,6 +255,7 @@ PEOPLE = [
     (started, nothing),
     (noticed, nothing),
     (weighed, nothing),
+    (short, nothing),
 ]
 
 
@@ -239,6 +272,8 @@ def test_killed_between_any_two_calls_the_queue_ends_the_same(
         world, once = end_of(Walk(kill_at, before), setup, meanwhile)
         where = f"{setup.__name__}, {meanwhile.__name__}: killed {'before' if before else 'after'} call {kill_at}"
         assert projection(world) == wanted, where
+        counted, recorded = moves_counted_and_recorded(world)
+        assert counted == recorded, where
         told = {notice for notice, _ in world.notices.told}
         assert len({notice.rpartition("/")[0] for notice in told}) == len(told), f"{where}: one thing, one id"
         believed = {job.job_id: job.priority for job in world.report.view.waiting}

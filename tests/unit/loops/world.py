@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from pointsman.inbound import Message
+from pointsman.loops.days import DayBook
 from pointsman.loops.notices import QueueTeller
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
@@ -22,6 +23,7 @@ from tests.fakes.alarms import FakeAlarms
 from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
+from tests.fakes.day_table import FakeDayTable
 from tests.fakes.job_table import FakeJobTable
 from tests.fakes.messages import FakeDeadLetters, FakeQueueNotices, FakeWakes
 from tests.fakes.rollout_table import FakeRolloutTable
@@ -92,6 +94,7 @@ class World:
         self.alarms = FakeAlarms()
         self.jobs = FakeJobTable(saved_calls=budget, calls_a_second=2.0)
         self.control = FakeControl()
+        self.days = FakeDayTable()
         self.shares = FakeShareRecords()
         self.checkpoints = FakeCheckpoints()
         self.wakes = FakeWakes()
@@ -125,6 +128,7 @@ class World:
             wrap(self.wakes, "wakes"),
             self.log,
             self.teller(),
+            DayBook(wrap(self.days, "days"), wrap(self.control, "control")),
             lambda: f"pass-{next(self._owners)}",
         )
 

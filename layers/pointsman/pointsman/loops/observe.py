@@ -28,7 +28,7 @@ from pointsman.ports import (
     Snapshot,
     Write,
 )
-from pointsman.queues.estimates import History
+from pointsman.queues.estimates import Finished, History
 from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Stage, Status, merge
 from pointsman.queues.notices import failures
 from pointsman.queues.policy import Policy
@@ -48,7 +48,8 @@ FOLD_WITHOUT_DETAIL = 3600.0  # seconds after which an ended job that was never 
 class Observation:
     """What a pass decides on; `unfinished` says that there was more to look at than the budget allowed.
 
-    `preempted` are jobs that Batch has evicted since the last pass.
+    `preempted` are jobs that Batch has evicted since the last pass, `ended` those that have ended, and are
+    no longer in `records`.
     """
 
     view: QueueView
@@ -60,6 +61,7 @@ class Observation:
     problems: tuple[str, ...]
     unfinished: bool
     preempted: tuple[Move, ...] = ()
+    ended: tuple[JobRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Observer:
         if description.kind is not QueueKind.CONTAINER:
             cleared = self._clear_up(record, known, snapshot, policy, kind=description.kind, died=died)
         record = cleared.record
-        history = self._learn(record.queue, known, policy, now)
+        history, ended = self._learn(record.queue, known, policy, now)
         sure = {job_id: row for job_id, row in known.items() if job_id not in cleared.unsure}
         pins = {pin.job_id: pin for pin in self.control.pins(record.queue) if pin.active(now)}
         waiting, busy, strangers = jobs_of(record, description, policy, sure, pins, now)
@@ -131,7 +133,15 @@ class Observer:
         problems = (*problems_of(description, policy, strangers, view.used), *room.told)
         record = replace(record, priorities=_still_active(record, known))
         seen = Observation(
-            view, description, known, record, cleared.described, cleared.listed, problems, cleared.unfinished
+            view,
+            description,
+            known,
+            record,
+            cleared.described,
+            cleared.listed,
+            problems,
+            cleared.unfinished,
+            ended=ended,
         )
         return self._with_quota(seen, policy, cleared.unsure, snapshot) if quota else seen
 
@@ -304,24 +314,36 @@ class Observer:
             if fresh is not None:
                 known[row.job_id] = replace(fresh, doubtful=True)
 
-    def _learn(self, queue: str, known: dict[str, JobRecord], policy: Policy, now: float) -> History:
-        """Fold the run times of jobs that have ended into the history, once each."""
-        history = self.jobs.history(queue)
+    def _learn(
+        self, queue: str, known: dict[str, JobRecord], policy: Policy, now: float
+    ) -> tuple[History, tuple[JobRecord, ...]]:
+        """The history with the run times of jobs that have ended, and those jobs, which are no longer `known`."""
         ended = [row for row in known.values() if row.stage is Stage.ENDED]
-        ready = [row for row in ended if not row.needs_describe or now - row.at > FOLD_WITHOUT_DETAIL]
-        lessons = [f for row in sorted(ready, key=lambda r: r.at) if not row.folded and (f := finished(row, policy))]
         for row in ended:
             del known[row.job_id]
-        if not ready or not self.keep:
-            return history.learn(lessons)
-        store_failures(self.control, queue, failures((row for row in ready if not row.folded), policy), now)
-        history = history.learn(lessons)
-        if lessons:
-            self.jobs.save_history(queue, history)
-        for row in ready:
-            if not row.folded:
-                self._save({}, replace(row, folded=True))
-        return history
+        new = tuple(sorted((row for row in ended if not row.folded), key=lambda row: row.at))
+        return self.jobs.history(queue).learn(_lessons(new, policy, now)), new
+
+    def let_go(self, seen: Observation, policy: Policy) -> None:
+        """Store what the jobs that have ended taught, and who should be told of; then be done with them."""
+        queue, now = seen.record.queue, seen.view.now
+        known = [row for row in seen.ended if known_enough(row, now)]
+        if not known:
+            return
+        store_failures(self.control, queue, failures(known, policy), now)
+        if _lessons(known, policy, now):
+            self.jobs.save_history(queue, seen.view.history)
+        for row in known:
+            self._save({}, replace(row, folded=True))
+
+
+def known_enough(row: JobRecord, now: float) -> bool:
+    """Whether a job that has ended is described, or will hardly be any more: then it is let go."""
+    return not row.needs_describe or now - row.at > FOLD_WITHOUT_DETAIL
+
+
+def _lessons(rows: Iterable[JobRecord], policy: Policy, now: float) -> list[Finished]:
+    return [lesson for row in rows if known_enough(row, now) and (lesson := finished(row, policy))]
 
 
 def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
+from pointsman.loops.days import DayBook
 from pointsman.loops.decision import look_and_decide
 from pointsman.loops.notices import QueueTeller, store
 from pointsman.loops.observe import Observation, Observer
@@ -60,6 +61,7 @@ class QueueLoop:
     wakes: Wakes
     log: PassLog
     teller: QueueTeller
+    days: DayBook
     new_owner: Callable[[], str]
 
     def run(self, queue: str) -> None:
@@ -116,6 +118,8 @@ class QueueLoop:
         began = self.clock.now()
         seen, decision = look_and_decide(self.observer, taken, policy, died=died)
         looked = self.clock.now() - began
+        self.days.count(seen, policy)
+        self.observer.let_go(seen, policy)
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes = self._act(seen, decision) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
         self._record(stored, seen, decision, outcomes)
