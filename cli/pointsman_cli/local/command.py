@@ -1,16 +1,18 @@
 """`pointsman local`: AWS and Pointsman on this machine, until it is told to end."""
 
+import json
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EADDRINUSE
+from pathlib import Path
 
 import click
 
 from pointsman.errors import UserMistake
 from pointsman_cli.local.banner import banner
-from pointsman_cli.local.world import begun, build
+from pointsman_cli.local.world import begun, build, environments
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.server import HOST, EmulatorServer, wall_clock
 
@@ -27,7 +29,9 @@ LOOK = 0.5  # seconds between two looks at whether it is still well
 @click.option("--instances", type=click.IntRange(1), default=8, show_default=True, help="In the queue's pool.")
 @click.option("--requests", type=click.FloatRange(0), default=4.0, show_default=True,
               help="That the inference component gets in a second of its clock.")  # fmt: skip
-def local(port: int, host: str, speed: float, instances: int, requests: float) -> None:
+@click.option("--env-vars", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE",
+              help="Write what `sam local invoke --env-vars` reads: each function's environment.")  # fmt: skip
+def local(port: int, host: str, speed: float, instances: int, requests: float, env_vars: Path | None) -> None:
     """AWS and Pointsman on this machine, for boto3, the aws command and others, until Ctrl-C.
 
     It checks no credentials, listens on the loopback interface only unless --host says otherwise, and keeps nothing.
@@ -46,6 +50,8 @@ def local(port: int, host: str, speed: float, instances: int, requests: float) -
                 remedy="--port 0 takes one that is free" if taken else "give an address of this machine",
             ) from None
         try:
+            if env_vars is not None:
+                env_vars.write_text(json.dumps(environments(world, server.url), indent=2) + "\n", encoding="utf-8")
             banner(server, world)
             while not ended.wait(LOOK) and server.well:
                 pass

@@ -41,6 +41,15 @@ def build(aws: Emulator, instances: int, requests: float) -> World:
     return World(product, queue, endpoint)
 
 
+def environments(world: World, url: str) -> dict[str, dict[str, str]]:
+    """Each function's environment, by its logical id, for a container that finds AWS at `url`.
+
+    SAM's command gives a container the logical ids of tables and queues, and no ENDPOINT_URL: it leaves out a variable
+    whose value is an `!If` with `AWS::NoValue` (aws-sam-cli 1.170).
+    """
+    return {name: {**function.environment, "ENDPOINT_URL": url} for name, function in world.product.functions.items()}
+
+
 def _stored(aws: Emulator) -> dict[str, str]:
     """The image and both artifacts of the model, where a rollout looks for its way back."""
     registry, store = aws.client("ecr"), aws.client("s3")
