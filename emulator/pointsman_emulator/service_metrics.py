@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from moto.core.utils import unix_time_millis
 from moto.sqs.models import Queue, sqs_backends
 
+from pointsman_emulator.backends.batch.models import EmulatorBatchBackend
 from pointsman_emulator.backends.cloudwatch.models import EmulatorCloudWatchBackend
 from pointsman_emulator.backends.sqs.models import ROUNDING
 from pointsman_emulator.clock import Clock
@@ -26,13 +26,12 @@ def measure(namespace: str, name: str, value: float, dimensions: dict[str, str])
 
 @dataclass(slots=True)
 class EachMinute:
-    """What services measure once a minute: SQS its queues, and what `others` measure.
+    """What services measure once a minute: SQS its queues, SageMaker the hosts of training jobs.
 
     (SQS Developer Guide, "Available CloudWatch metrics for Amazon SQS".)
     """
 
     clock: Clock
-    others: Iterable[Callable[[], object]] = ()
 
     def start(self) -> None:
         """Begin at the end of this minute."""
@@ -44,8 +43,8 @@ class EachMinute:
         now = unix_time_millis()
         for queue in sqs_backends[ACCOUNT][REGION].queues.values():
             _measure_queue(queue, now)
-        for each in self.others:
-            each()
+        for host, percent in EmulatorBatchBackend.here().gpu_use():
+            measure("/aws/sagemaker/TrainingJobs", "GPUUtilization", percent, {"Host": host})
 
 
 def _measure_queue(queue: Queue, now: float) -> None:

@@ -1,15 +1,17 @@
-"""One log line a decision, and a few metrics, by Powertools; a metric's dimensions are queue and class only.
+"""One log line a decision, and a few metrics, by Powertools; a queue's metrics have no dimension but queue and class.
 
 The clients of the log never fail a loop: what is written here goes to standard output.
 """
 
-from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from statistics import fmean
 
 from aws_lambda_powertools import Logger
-from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from aws_lambda_powertools.metrics import MetricUnit
 
-from pointsman.ports import PassReport
+from pointsman.log_ports import PassReport
+from pointsman.metrics import measure
+from pointsman.queues.gpu_use import GpuUse
 from pointsman.queues.reasons import Reason
 
 MOVES_LOGGED = 20  # in full in one line; the history has them all
@@ -22,6 +24,14 @@ class PowertoolsLog:
     def __init__(self, logger: Logger | None = None) -> None:
         """Write by this logger, or by one of the service that the environment names."""
         self._logger = logger or Logger()
+
+    def correlated(self, correlation_id: str) -> AbstractContextManager[None]:
+        """Inside, every line bears this id."""
+        return self._logger.append_context_keys(correlation_id=correlation_id)
+
+    def overdue(self, seconds: float) -> None:
+        """For how long the queue that waits longest for its pass has been due (0: none is)."""
+        measure({}, {"QueueOverdue": seconds}, MetricUnit.Seconds)
 
     def untold(self, queue: str, why: str) -> None:
         """A notice could not be sent; it will be."""
@@ -76,7 +86,7 @@ class PowertoolsLog:
     def failed(self, queue: str, why: str, *, known: bool) -> None:
         """A pass failed."""
         self._logger.error("pass failed", extra={"queue": queue, "why": why}, exc_info=not known)
-        self._count({"queue": queue}, {"FailedPasses": 1})
+        measure({"queue": queue}, {"FailedPasses": 1})
 
     def recorded(self, *, messages: int, jobs: int, again: int) -> None:
         """A batch of job events was folded in."""
@@ -85,7 +95,7 @@ class PowertoolsLog:
     def poisoned(self, reason: str, place: str) -> None:
         """A message was dead-lettered."""
         self._logger.warning("poison", extra={"reason": reason, "place": place})
-        self._count({}, {"PoisonMessages": 1})
+        measure({}, {"PoisonMessages": 1})
 
     def woken(self, queues: tuple[str, ...], *, because: str, rollouts: tuple[str, ...] = ()) -> None:
         """These queues and rollouts were woken."""
@@ -96,7 +106,7 @@ class PowertoolsLog:
         view, queue = report.view, report.decision.queue
         running = min(view.used, sum(job.kind.size for job in view.busy if job.started is not None))
         done = sum(outcome == "done" for outcome in report.outcomes)
-        self._count(
+        measure(
             {"queue": queue},
             {
                 "CapacityInUse": view.used,
@@ -105,25 +115,36 @@ class PowertoolsLog:
                 "Depth": len(view.waiting),
                 "Moves": done,
                 "Backfills": report.decision.backfills,
+                "Deferred": report.outcomes.count("deferred"),
+                "ApiCalls": report.described + report.listed + len(report.outcomes) - report.outcomes.count("deferred"),
             },
         )
+        if report.gpus is not None:
+            self._measure_gpus(queue, report.gpus)
         if view.quota_shares:
             self._measure_preemptions(report)
         by_class: dict[str, list[float]] = {}
         for line in view.lines.lines:
             by_class.setdefault(line.kind.job_class, []).extend(view.now - job.submitted for job in line.jobs)
         for name, waits in sorted(by_class.items()):
-            metrics = self._metrics({"queue": queue, "class": name})
-            metrics.add_metric("Waiting", MetricUnit.Count, len(waits))
-            metrics.add_metric("MeanWaitSoFar", MetricUnit.Seconds, fmean(waits))
-            metrics.add_metric("LongestWaitSoFar", MetricUnit.Seconds, max(waits))
-            metrics.flush_metrics()
+            of_class = {"queue": queue, "class": name}
+            measure(of_class, {"Waiting": len(waits)})
+            measure(of_class, {"MeanWaitSoFar": fmean(waits), "LongestWaitSoFar": max(waits)}, MetricUnit.Seconds)
+
+    @staticmethod
+    def _measure_gpus(queue: str, use: GpuUse) -> None:
+        """What is not known is not put: an alarm on it then has no data, instead of a queue that idles."""
+        measure({"queue": queue}, {"UnmeasuredInstances": use.unmeasured})
+        if use.queue is not None:
+            measure({"queue": queue}, {"GpuUtilization": 100 * use.queue}, MetricUnit.Percent)
+        for name, of_class in use.by_class:
+            measure({"queue": queue, "class": name}, {"GpuUtilization": 100 * of_class}, MetricUnit.Percent)
 
     def _measure_preemptions(self, report: PassReport) -> None:
         """Who was evicted: as it was meant to be, for an owner that took back what it had lent, and unplanned."""
         reasons = [move.reason for move in report.preempted]
         asked = [e for e in report.decision.evictions if e.asked == report.decision.at] if report.mode == "act" else []
-        self._count(
+        measure(
             {"queue": report.decision.queue},
             {
                 "Evictions": reasons.count(Reason.EVICTED),
@@ -132,16 +153,3 @@ class PowertoolsLog:
                 "EvictedInstanceHours": sum(eviction.lost for eviction in asked) / 3600,
             },
         )
-
-    def _count(self, dimensions: Mapping[str, str], counts: Mapping[str, float]) -> None:
-        metrics = self._metrics(dimensions)
-        for name, value in counts.items():
-            metrics.add_metric(name, MetricUnit.Count, value)
-        metrics.flush_metrics()
-
-    @staticmethod
-    def _metrics(dimensions: Mapping[str, str]) -> EphemeralMetrics:
-        metrics = EphemeralMetrics()
-        for name, value in dimensions.items():
-            metrics.add_dimension(name, value)
-        return metrics

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from pointsman.errors import Poison
-from pointsman.queues.jobs import REASON_CHARACTERS, Sighting, Status, crashes_in
+from pointsman.queues.jobs import REASON_CHARACTERS, Sighting, Status, crashes_in, training_job
 
 STATE_CHANGES = ("Batch Service Job State Change", "Batch Job State Change")
 BLOCKED = ("Batch Service Job Queue Blocked", "Batch Job Queue Blocked")
@@ -96,6 +96,7 @@ class _Job(_Tolerant):
     stopped: Annotated[Epoch | None, Field(alias="stoppedAt")] = None
     reason: Annotated[str | None, Field(alias="statusReason")] = None
     attempts: list[dict[str, Any]] = []
+    latest: Annotated[Any, Field(alias="latestAttempt")] = None
     preemptions: Annotated[_Preemptions | None, Field(alias="preemptionSummary")] = None
 
 
@@ -163,7 +164,14 @@ def job_event(body: str) -> Sighting | JobPreempted:
         started=job.started or None,
         stopped=job.stopped or None,
         reason=job.reason[:REASON_CHARACTERS] if job.reason else None,
+        training=_training(job.latest),
     )
+
+
+def _training(attempt: object) -> str | None:
+    """The training job of an attempt; None where it does not name one: an attempt that is odd poisons no event."""
+    resource = attempt.get("serviceResourceId") if isinstance(attempt, dict) else None
+    return training_job(resource.get("value")) if isinstance(resource, dict) else None
 
 
 def _moment(value: object) -> float | None:

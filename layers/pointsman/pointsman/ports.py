@@ -6,7 +6,7 @@ are in `pointsman.aws`; the contract tests run the same suite over them and over
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pointsman.notice_ports import NoticeTable
 from pointsman.queues.effects import AlarmTransition, Effect
@@ -15,10 +15,7 @@ from pointsman.queues.jobs import JobRecord, Sighting, Status
 from pointsman.queues.pins import Pin
 from pointsman.queues.quota import QuotaShare
 from pointsman.queues.reasons import Move
-from pointsman.queues.view import QueueKind, QueueView
-
-if TYPE_CHECKING:
-    from pointsman.queues.decide import Decision
+from pointsman.queues.view import QueueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +122,8 @@ class QueueRecord:
     An `owner` that is still named did not come to the end of its pass. `looked` is how many seconds the last look at
     the queue took; `swept` is when the last whole sweep began. `priorities` are what we set active jobs to, `would`
     what a queue in observe would have set, `suspects` jobs on which snapshot and table disagreed, `preempted` how
-    often Batch has preempted active jobs, `saved` the last looks at jobs' checkpoints. `problem` is what people should
-    know of the last pass (empty: nothing).
+    often Batch has preempted active jobs, `saved` the last looks at jobs' checkpoints, `gauged` when the use
+    of GPUs was last measured. `problem` is what people should know of the last pass (empty: nothing).
     """
 
     queue: str
@@ -146,6 +143,7 @@ class QueueRecord:
     preempted: tuple[tuple[str, int], ...] = ()
     saved: tuple[tuple[str, float | None], ...] = ()
     problem: str = ""
+    gauged: float = 0.0
 
 
 class JobTable(Protocol):
@@ -329,66 +327,4 @@ class InstanceTypes(Protocol):
 
     def gpus(self, instance_type: str) -> int | None:
         """GPUs of one instance of this SageMaker type; None when EC2 does not know it."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class PassReport:
-    """What one pass saw, decided and did, for the log and the metrics; `outcomes` stand beside the decision's moves.
-
-    `preempted` are jobs that Batch has evicted since the last pass.
-    """
-
-    view: QueueView
-    decision: "Decision"
-    outcomes: tuple[str, ...]
-    mode: str
-    policy: int
-    described: int
-    listed: int
-    problems: tuple[str, ...]
-    preempted: tuple[Move, ...] = ()
-
-
-class PassLog(Protocol):
-    """What is logged and measured of passes."""
-
-    def passed(self, report: PassReport) -> None:
-        """A pass came to its end."""
-        ...
-
-    def skipped(self, queue: str, why: str) -> None:
-        """There was nothing to do, or someone else is doing it."""
-        ...
-
-    def failed(self, queue: str, why: str, *, known: bool) -> None:
-        """A pass failed; an unknown fault is logged with its traceback."""
-        ...
-
-    def poisoned(self, reason: str, place: str) -> None:
-        """A message was dead-lettered."""
-        ...
-
-
-class RecorderLog(Protocol):
-    """What is logged and measured of job events."""
-
-    def recorded(self, *, messages: int, jobs: int, again: int) -> None:
-        """A batch was folded in; `again` messages will be delivered again."""
-        ...
-
-    def poisoned(self, reason: str, place: str) -> None:
-        """A message was dead-lettered."""
-        ...
-
-
-class WakerLog(Protocol):
-    """What is logged of wakes."""
-
-    def woken(self, queues: tuple[str, ...], *, because: str, rollouts: tuple[str, ...] = ()) -> None:
-        """These queues and rollouts were woken."""
-        ...
-
-    def poisoned(self, reason: str, place: str) -> None:
-        """A message was dead-lettered."""
         ...

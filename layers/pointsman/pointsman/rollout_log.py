@@ -1,11 +1,12 @@
 """One log line a pass and a command of rollouts, and a few metrics; an id is never a metric's dimension."""
 
-from collections.abc import Mapping
+from contextlib import AbstractContextManager
 
 from aws_lambda_powertools import Logger
-from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from aws_lambda_powertools.metrics import MetricUnit
 
-from pointsman.rollout_ports import RolloutPass
+from pointsman.metrics import measure
+from pointsman.rollout_log_ports import RolloutPass
 from pointsman.rollouts.record import Phase
 
 SAID_LOGGED = 40  # in full in one line; the journal has all of it
@@ -17,6 +18,19 @@ class PowertoolsRolloutLog:
     def __init__(self, logger: Logger | None = None) -> None:
         """Write by this logger, or by one of the service that the environment names."""
         self._logger = logger or Logger()
+
+    def correlated(self, correlation_id: str) -> AbstractContextManager[None]:
+        """Inside, every line bears this id."""
+        return self._logger.append_context_keys(correlation_id=correlation_id)
+
+    def overdue(self, seconds: float) -> None:
+        """For how long the rollout that waits longest for its pass has been due (0: none is)."""
+        measure({}, {"RolloutOverdue": seconds}, MetricUnit.Seconds)
+
+    def died(self, rollout: str, generation: int) -> None:
+        """The rollout is not over, and the execution of this generation is; the next one carries it on."""
+        self._logger.error("execution died", extra={"rollout": rollout, "generation": generation})
+        measure({}, {"DeadExecutions": 1})
 
     def advanced(self, report: RolloutPass) -> None:
         """A pass came to its end: what it said and did, then the counts."""
@@ -46,12 +60,12 @@ class PowertoolsRolloutLog:
         counts: dict[str, float] = {"RolloutPasses": 1, "RolloutActs": len(report.outcomes)}
         if decision.journal is not None and record.phase.terminal:
             counts[_ENDS[record.phase]] = 1
-        self._count(counts)
+        measure({}, counts)
 
     def stumbled(self, rollout: str, why: str, *, known: bool) -> None:
         """A pass failed, or an act of it; an unknown fault is logged with its traceback."""
         self._logger.error("stumbled", extra={"rollout": rollout, "why": why}, exc_info=not known)
-        self._count({"RolloutStumbles": 1})
+        measure({}, {"RolloutStumbles": 1})
 
     def commanded(self, rollout: str, verb: str, actor: str, outcome: str) -> None:
         """A command was obeyed or refused."""
@@ -60,13 +74,6 @@ class PowertoolsRolloutLog:
     def woken(self, rollouts: tuple[str, ...], *, because: str) -> None:
         """These rollouts were woken."""
         self._logger.info("woken", extra={"rollouts": list(rollouts), "because": because})
-
-    @staticmethod
-    def _count(counts: Mapping[str, float]) -> None:
-        metrics = EphemeralMetrics()
-        for name, value in counts.items():
-            metrics.add_metric(name, MetricUnit.Count, value)
-        metrics.flush_metrics()
 
 
 _ENDS = {

@@ -360,32 +360,3 @@ class RolloutTable(Protocol):
     def close(self, rollout: str) -> None:
         """Be done with a rollout that has ended, and whose notices were sent: it is open no more."""
         ...
-
-
-# ----------------------------------------------------------------------------------------------------------- the log
-
-
-@dataclass(frozen=True, slots=True)
-class RolloutPass:
-    """What one pass decided and did; `outcomes` stand beside the decision's acts."""
-
-    rollout: str
-    generation: int
-    decision: Decision
-    outcomes: tuple[str, ...]
-
-
-class RolloutLog(Protocol):
-    """What is logged and measured of rollouts."""
-
-    def advanced(self, report: RolloutPass) -> None:
-        """A pass came to its end."""
-        ...
-
-    def stumbled(self, rollout: str, why: str, *, known: bool) -> None:
-        """A pass failed; an unknown fault is logged with its traceback."""
-        ...
-
-    def commanded(self, rollout: str, verb: str, actor: str, outcome: str) -> None:
-        """A command was obeyed or refused."""
-        ...

@@ -136,7 +136,9 @@ class Wiring:
 
     def passes(self) -> "Passes":
         """Wakes into passes."""
+        from pointsman.aws.gpu_series import CloudWatchGpuSeries
         from pointsman.loops.days import DayBook
+        from pointsman.loops.gpus import GpuGauge
         from pointsman.loops.passes import Passes
         from pointsman.loops.queue import QueueLoop
 
@@ -150,6 +152,7 @@ class Wiring:
             log=PowertoolsLog(),
             teller=self._teller,
             days=DayBook(self.days, self.control),
+            gpus=GpuGauge(CloudWatchGpuSeries(self._clients.cloudwatch)),
             new_owner=lambda: uuid4().hex,
         )
         return Passes(loop, self.dead_letters)
@@ -175,8 +178,9 @@ class Wiring:
         from pointsman.loops.wakers import Due, DueQueues
         from pointsman.rollout_log import PowertoolsRolloutLog
 
-        teller = Teller(self.rollouts, self._notices, PowertoolsRolloutLog())
-        rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self.rollout_waker, teller)
+        log = PowertoolsRolloutLog()
+        teller = Teller(self.rollouts, self._notices, log)
+        rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self.rollout_waker, teller, log)
         return Due(rollouts, DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog(), self._teller))
 
     # ------------------------------------------------------------------------------------------------------ rollouts

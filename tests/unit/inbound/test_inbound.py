@@ -56,7 +56,9 @@ STATE_CHANGE: dict[str, Any] = {
         "jobId": "a1b2c3d4",
         "jobName": "prod-ranker",
         "jobQueue": f"{ACCOUNT}:job-queue/search-training",
-        "latestAttempt": {"serviceResourceId": {"name": "TrainingJobArn", "value": "arn:aws:sagemaker:x"}},
+        "latestAttempt": {
+            "serviceResourceId": {"name": "TrainingJobArn", "value": "arn:aws:sagemaker:x:training-job/two"}
+        },
         "serviceJobType": "SAGEMAKER_TRAINING",
         "startedAt": 1796126200000,
         "status": "SUCCEEDED",
@@ -152,7 +154,16 @@ def test_a_state_change_says_what_the_job_is_and_what_became_of_it() -> None:
         started=NOON - 200,
         stopped=NOON - 100,
         reason="Received status from SageMaker: Completed",
+        training="two",
     )
+
+
+@pytest.mark.parametrize("odd", [None, "one", {}, {"serviceResourceId": 7}, {"serviceResourceId": {"value": [1]}}])
+def test_an_attempt_that_names_no_training_job_poisons_nothing(odd: object) -> None:
+    event = {**STATE_CHANGE, "detail": {**STATE_CHANGE["detail"], "latestAttempt": odd}}
+    told = job_event(json.dumps(event))
+    assert isinstance(told, Sighting)
+    assert told.training is None
 
 
 def test_a_blocked_queue_names_the_job_that_blocks_it_and_why() -> None:

@@ -1,6 +1,7 @@
 """A small world for the rollouts' loops: a fleet, its alarms and the table in memory, and the clock that ends waits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,8 @@ from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWaker
 from pointsman.loops.way_back import WayBack
 from pointsman.rollout_documents import parse_request
-from pointsman.rollout_ports import Life, RolloutPass, StoredRollout
+from pointsman.rollout_log_ports import RolloutPass
+from pointsman.rollout_ports import Life, StoredRollout
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.observations import AlarmState, ScalingView
@@ -37,6 +39,20 @@ class Log:
     passes: list[RolloutPass] = field(default_factory=list)
     stumbles: list[tuple[str, bool]] = field(default_factory=list)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
+    overdue_: list[float] = field(default_factory=list)
+    correlations: list[str] = field(default_factory=list)
+    died_: list[tuple[str, int]] = field(default_factory=list)
+
+    @contextmanager
+    def correlated(self, correlation_id: str) -> Iterator[None]:
+        self.correlations.append(correlation_id)
+        yield
+
+    def overdue(self, seconds: float) -> None:
+        self.overdue_.append(seconds)
+
+    def died(self, rollout: str, generation: int) -> None:
+        self.died_.append((rollout, generation))
 
     def advanced(self, report: RolloutPass) -> None:
         self.passes.append(report)
@@ -88,7 +104,7 @@ class World:
         self.waker = RolloutWaker(table, execution)
         self.relay = RolloutRelay(table, self.waker)
         teller = Teller(table, wrap(self.notices, "notices"), self.log)
-        self.due = DueRollouts(self.clock, table, execution, self.waker, teller)
+        self.due = DueRollouts(self.clock, table, execution, self.waker, teller, self.log)
         self.commands = RolloutCommands(
             self.clock, table, self.observer, execution, self.waker, self.dead_letters, parse_request, self.log
         )

@@ -51,7 +51,7 @@ class Fleet(World):
         log: Any = self.log
         waker = RolloutWaker(self.table, self.execution)
         teller = Teller(self.table, self.notices, log)
-        return Due(DueRollouts(self.clock, self.table, self.execution, waker, teller), self.due()).wake()
+        return Due(DueRollouts(self.clock, self.table, self.execution, waker, teller, log), self.due()).wake()
 
     def wakes_of(self, rollout: str) -> int:
         return self.table.load(rollout).wake_seq

@@ -1,14 +1,17 @@
 """A small world for the loops: Batch, alarms and tables in memory, a clock, and hands to move it all."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
 from pointsman.inbound import Message
+from pointsman.log_ports import PassReport
 from pointsman.loops.days import DayBook
+from pointsman.loops.gpus import GpuGauge
 from pointsman.loops.notices import QueueTeller
 from pointsman.loops.observe import Observer
 from pointsman.loops.passes import Passes
@@ -17,13 +20,14 @@ from pointsman.loops.quota import Shares
 from pointsman.loops.recorder import Recorder
 from pointsman.loops.rollout_wakers import RolloutRelay
 from pointsman.loops.wakers import AlarmRelay, DueQueues
-from pointsman.ports import PassReport, QueueRecord
+from pointsman.ports import QueueRecord
 from pointsman.queues.jobs import Sighting, Stage, Status
 from tests.fakes.alarms import FakeAlarms
 from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
 from tests.fakes.day_table import FakeDayTable
+from tests.fakes.gpu_series import FakeGpuSeries
 from tests.fakes.job_table import FakeJobTable
 from tests.fakes.messages import FakeDeadLetters, FakeQueueNotices, FakeWakes
 from tests.fakes.rollout_table import FakeRolloutTable
@@ -56,6 +60,20 @@ class Log:
     recordings: list[tuple[int, int, int]] = field(default_factory=list)
     wakes: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
     untold_: list[tuple[str, str]] = field(default_factory=list)
+    overdue_: list[float] = field(default_factory=list)
+    correlations: list[str] = field(default_factory=list)
+    died_: list[tuple[str, int]] = field(default_factory=list)
+
+    @contextmanager
+    def correlated(self, correlation_id: str) -> Iterator[None]:
+        self.correlations.append(correlation_id)
+        yield
+
+    def overdue(self, seconds: float) -> None:
+        self.overdue_.append(seconds)
+
+    def died(self, rollout: str, generation: int) -> None:
+        self.died_.append((rollout, generation))
 
     def passed(self, report: PassReport) -> None:
         self.reports.append(report)
@@ -100,6 +118,7 @@ class World:
         self.wakes = FakeWakes()
         self.notices = FakeQueueNotices()
         self.dead_letters = FakeDeadLetters()
+        self.gpus = FakeGpuSeries()
         self.log = Log()
         self.wrap = wrap
         self._owners = count(1)
@@ -129,6 +148,7 @@ class World:
             self.log,
             self.teller(),
             DayBook(wrap(self.days, "days"), wrap(self.control, "control")),
+            GpuGauge(wrap(self.gpus, "gpus")),
             lambda: f"pass-{next(self._owners)}",
         )
 

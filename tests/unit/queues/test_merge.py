@@ -118,6 +118,21 @@ def test_a_listing_says_nothing_of_attempts_and_does_not_lower_them() -> None:
     assert (merged.attempts, merged.preemptions) == (2, 1)
 
 
+def test_each_attempt_names_its_training_job_and_one_that_waits_has_none() -> None:
+    running = merge(known("RUNNABLE"), replace(seen("RUNNING", T + 1, started=T + 1), training="first"))
+    assert running is not None
+    assert running.training == "first"
+    listed = merge(running, seen("STARTING", T + 2))  # a listing or an event that does not tell
+    assert listed is not None
+    assert listed.training == "first"
+    back = merge(listed, replace(seen("RUNNABLE", T + 3, attempts=1), training="first"))
+    assert back is not None
+    assert back.training == ""
+    again = merge(replace(back, status=Status.RUNNING, training="first"), seen("RUNNING", T + 4, attempts=2))
+    assert again is not None
+    assert again.training == "", "another attempt, whose name nobody has told yet"
+
+
 @st.composite
 def courses(draw: st.DrawFn) -> list[Sighting]:
     """One job's events, each in a second of its own, as Batch would send them."""

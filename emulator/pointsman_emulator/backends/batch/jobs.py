@@ -78,7 +78,13 @@ class ServiceJobs(QuotaShares):
             attempt_seconds=seconds,
             preemption_retries=budget,
             checkpoint_seconds=work.checkpoint_seconds,
-            request={**request, "retryStrategy": retry, "tags": tags, "types": work.types},
+            request={
+                **request,
+                "retryStrategy": retry,
+                "tags": tags,
+                "types": work.types,
+                "gpus": work.gpu_percent,
+            },
         )
         if token[0]:
             self.tokens.add(token)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -51,6 +52,17 @@ class EmulatorBatchBackend(Tags, ServiceJobListings, Ticking, BatchBackend):
         """Let the model reach the clock, but for what is due at this very moment, and end the changes that are due."""
         super().catch_up()
         self.finish_changes()
+
+    def gpu_use(self) -> Iterator[tuple[str, float]]:
+        """The hosts of what runs, and what each says of its GPUs: per cent, summed over them.
+
+        Only of jobs whose payload says so (SageMaker Developer Guide, "Amazon SageMaker AI metrics in CloudWatch").
+        """
+        for job in self.model.jobs.values():
+            percent = job.request.get("gpus")
+            if percent is not None and job.status == "RUNNING" and job.current is not None:
+                for number in range(sum(job.request["types"].values())):
+                    yield f"{job.current.name}/algo-{number + 1}", percent
 
     def _announce(self, change: JobChange) -> None:
         if self.world is not None:

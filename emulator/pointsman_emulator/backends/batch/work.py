@@ -20,6 +20,8 @@ class Work:
     seconds: float = 0.0
     fails: bool = True
     checkpoint_seconds: float | None = None
+    gpu_percent: float | None = None
+    """What each host says of its GPUs, added up; None: nothing."""
 
     @property
     def instances(self) -> int:
@@ -30,18 +32,20 @@ class Work:
 def work_of(payload: str, settings: BatchSettings) -> Work:
     """The work of a payload. One that cannot be read is queued like any other, and fails when it is tried.
 
-    `Environment: {"EMULATED_SECONDS": "3600"}` is read here and by nothing of the product; so are `EMULATED_EXIT` and
-    `EMULATED_CHECKPOINT_SECONDS`.
+    `Environment: {"EMULATED_SECONDS": "3600"}` is read here and by nothing of the product; so are `EMULATED_EXIT`,
+    `EMULATED_CHECKPOINT_SECONDS` and `EMULATED_GPU_PERCENT`.
     """
     try:
         body = json.loads(payload)
         environment = body.get("Environment") or {}
         checkpoint = environment.get("EMULATED_CHECKPOINT_SECONDS")
+        gpus = environment.get("EMULATED_GPU_PERCENT")
         return Work(
             types=_types(body.get("ResourceConfig") or {}),
             seconds=float(environment.get("EMULATED_SECONDS", settings.job_seconds)),
             fails=environment.get("EMULATED_EXIT") == "fail",
             checkpoint_seconds=None if checkpoint is None else float(checkpoint),
+            gpu_percent=None if gpus is None else float(gpus),
         )
     except (ValueError, AttributeError, TypeError, KeyError):
         return Work()

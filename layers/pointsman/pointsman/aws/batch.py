@@ -9,7 +9,7 @@ from pointsman.aws.faults import Translated
 from pointsman.aws.share_settings import AwsShareSettings, weights_of
 from pointsman.errors import Gone
 from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, Snapshot
-from pointsman.queues.jobs import REASON_CHARACTERS, Detail, Sighting, Stage, Status, crashes_in
+from pointsman.queues.jobs import REASON_CHARACTERS, Detail, Sighting, Stage, Status, crashes_in, training_job
 from pointsman.queues.quota import ANY_TYPE
 from pointsman.queues.view import QueueKind
 
@@ -214,6 +214,7 @@ def _sighting(job: Mapping[str, Any], queue: str, at: float, status: Status, det
         stopped=_seconds(job.get("stoppedAt")) if status.stage is Stage.ENDED else None,
         detail=detail,
         reason=job.get("statusReason", "")[:REASON_CHARACTERS] or None,
+        training=training_job(job.get("latestAttempt", {}).get("serviceResourceId", {}).get("value")),
     )
 
 

@@ -34,9 +34,10 @@ _SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
 _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
 # preemptions, flags, since when its priority is someone else's (after its creation), crashes; two places that are no
-# longer written; preemptions that it outlives; what Batch says of its status. A later release only adds to its end.
+# longer written; preemptions that it outlives; what Batch says of its status; its training job.
+# A later release only adds to the list's end.
 # Among the tags stand the mark by which others were left out, and in a quota share instance types and checkpoints.
-_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None, ""]
+_DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None, "", ""]
 _FIELDS = len(_DEFAULTS)
 
 
@@ -70,6 +71,7 @@ def encode(record: JobRecord) -> Item:
         None,
         detail.outlives if detail else None,
         record.reason,
+        record.training,
     ]
     while state and state[-1] == _DEFAULTS[len(state) - 1]:
         state.pop()
@@ -93,7 +95,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
     state += _DEFAULTS[len(state) :]
     (name, number_, after, share, size, gpus, priority, tags,
      submitted, attempts, started, stopped, preemptions, flags, since, crashes,
-     types, checkpoints, outlives, reason) = state[:_FIELDS]  # fmt: skip
+     types, checkpoints, outlives, reason, training) = state[:_FIELDS]  # fmt: skip
     tags = tags or {}
     tags_of, types = tags.pop(_TAGS_OF, ""), _types(tags.pop(_TYPES, types), size)
     checkpoints = _checkpoints(tags.pop(_CHECKPOINTS, checkpoints), name)
@@ -119,6 +121,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
         foreign_since=0.0 if since is None else (created + since) / 1000,
         crashes=crashes,
         reason=reason,
+        training=training,
     )
 
 

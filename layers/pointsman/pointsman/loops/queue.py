@@ -10,8 +10,10 @@ from enum import StrEnum
 
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
+from pointsman.log_ports import PassLog, PassReport
 from pointsman.loops.days import DayBook
 from pointsman.loops.decision import look_and_decide
+from pointsman.loops.gpus import GpuGauge
 from pointsman.loops.notices import QueueTeller, store
 from pointsman.loops.observe import Observation, Observer
 from pointsman.loops.share_keeper import Kept, ShareKeeper
@@ -21,8 +23,6 @@ from pointsman.ports import (
     Clock,
     Control,
     JobTable,
-    PassLog,
-    PassReport,
     QueueRecord,
     RecordedMove,
     StoredPolicy,
@@ -62,6 +62,7 @@ class QueueLoop:
     log: PassLog
     teller: QueueTeller
     days: DayBook
+    gpus: GpuGauge
     new_owner: Callable[[], str]
 
     def run(self, queue: str) -> None:
@@ -69,6 +70,11 @@ class QueueLoop:
 
         Raises `Transient` only when not even the failure could be recorded.
         """
+        owner = self.new_owner()
+        with self.log.correlated(f"{queue}/{owner}"):
+            self._run(queue, owner)
+
+    def _run(self, queue: str, owner: str) -> None:
         now = self.clock.now()
         stored = self.control.policy(queue)
         if stored is None:
@@ -81,7 +87,7 @@ class QueueLoop:
         if abs(now - record.passed_at) < gap(record.looked):
             self._later(queue, now, "the last pass was a moment ago")
             return
-        died, taken = bool(record.owner), replace(record, owner=self.new_owner(), lease_until=now + LEASE)
+        died, taken = bool(record.owner), replace(record, owner=owner, lease_until=now + LEASE)
         try:
             taken = self.jobs.save_queue(taken)
         except Conflict:
@@ -125,7 +131,8 @@ class QueueLoop:
         self._record(stored, seen, decision, outcomes)
         self._tell(seen, decision)
         kept = self._keep_shares(seen, decision, outcomes, policy, act=mode is Mode.ACT)
-        problems = (*seen.problems, *kept.problems)
+        gauged, gpus, unread = self.gpus.measure(seen, seen.record)
+        problems = (*seen.problems, *kept.problems, *([unread] if unread else []))
         self.log.passed(
             PassReport(
                 seen.view,
@@ -137,13 +144,14 @@ class QueueLoop:
                 seen.listed,
                 problems,
                 seen.preempted,
+                gpus,
             )
         )
         unfinished = seen.unfinished or Outcome.DEFERRED in outcomes
         if unfinished:
             self.wakes.wake(taken.queue, self.clock.now())
         return replace(
-            seen.record,
+            gauged,
             owner="",
             priorities=_priorities(seen, decision, outcomes),
             would=() if mode is Mode.ACT else tuple((m.job_id, m.after) for m in decision.moves),

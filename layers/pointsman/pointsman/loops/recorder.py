@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from pointsman.errors import Conflict, Poison, Transient
 from pointsman.inbound import JobPreempted, Message, job_event
-from pointsman.ports import Clock, DeadLetters, JobTable, RecorderLog, Wakes
+from pointsman.log_ports import RecorderLog
+from pointsman.ports import Clock, DeadLetters, JobTable, Wakes
 from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Status, merge
 
 _ByJob = dict[str, list[tuple[Message, Sighting | JobPreempted]]]

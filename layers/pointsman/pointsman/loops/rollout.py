@@ -12,13 +12,12 @@ from typing import Any
 from pointsman.errors import Conflict, Gone, Misconfigured, PointsmanError, Refused, Transient
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.ports import Clock
+from pointsman.rollout_log_ports import RolloutLog, RolloutPass
 from pointsman.rollout_ports import (
     InferenceFleet,
     KillSwitch,
     Refusal,
-    RolloutLog,
     RolloutNotices,
-    RolloutPass,
     RolloutTable,
     Scaling,
     StoredRollout,
@@ -112,17 +111,20 @@ class RolloutLoop:
         for _ in range(PASSES):
             if stored.record.phase.terminal:
                 break
-            try:
-                stored = self._pass(stored)
-            except (Transient, Conflict):
-                raise
-            except Exception as error:  # noqa: BLE001 - a fault of ours must not end the execution
-                self.log.stumbled(rollout, str(error) or type(error).__name__, known=isinstance(error, PointsmanError))
-                stored = replace(stored, next_wake_at=self.clock.now() + STUMBLE)
-                break
+            with self.log.correlated(_pass_of(stored)):
+                try:
+                    stored = self._pass(stored)
+                except (Transient, Conflict):
+                    raise
+                except Exception as error:  # noqa: BLE001 - a fault of ours must not end the execution
+                    why = str(error) or type(error).__name__
+                    self.log.stumbled(rollout, why, known=isinstance(error, PointsmanError))
+                    stored = replace(stored, next_wake_at=self.clock.now() + STUMBLE)
+                    break
             if stored.generation != generation or stored.next_wake_at > self.clock.now() or self.clock.now() > until:
                 break
-        Teller(self.table, self.notices, self.log).tell(stored)
+        with self.log.correlated(_pass_of(stored)):
+            Teller(self.table, self.notices, self.log).tell(stored)
         return self._parked(stored, generation, wake_seq)
 
     def _parked(self, stored: StoredRollout, generation: int, wake_seq: int) -> Advance:
@@ -207,3 +209,8 @@ class RolloutLoop:
         except (Transient, Conflict) as error:
             self.log.stumbled(stored.record.rollout, f"replies: {error}", known=True)
         return replace(stored, refusals=kept)
+
+
+def _pass_of(stored: StoredRollout) -> str:
+    """What the lines of one pass have in common: the rollout, its execution, and the number of the pass in it."""
+    return f"{stored.record.rollout}/{stored.generation}/{stored.passes + 1}"

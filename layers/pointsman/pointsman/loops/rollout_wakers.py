@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pointsman.errors import Gone, PointsmanError, Transient
 from pointsman.loops.rollout import Teller
 from pointsman.ports import Clock
+from pointsman.rollout_log_ports import RolloutLog
 from pointsman.rollout_ports import Execution, Life, OpenRollout, RolloutTable
 from pointsman.rollouts.decision import alarm_after_end
 from pointsman.rollouts.draft import switch_name
@@ -82,10 +83,11 @@ class DueRollouts:
     execution: Execution
     waker: RolloutWaker
     teller: Teller
+    log: RolloutLog
 
     def wake(self) -> tuple[str, ...]:
         """The rollouts that were woken; raises `Transient` after the last one when there was a fault with any."""
-        now, woken, faults = self.clock.now(), [], []
+        now, woken, faults, overdue = self.clock.now(), [], [], 0.0
         for line in self.table.open():
             if line.next_wake_at > now:
                 continue
@@ -93,6 +95,7 @@ class DueRollouts:
                 if line.phase.terminal:
                     self._finish(line, now)
                     continue
+                overdue = max(overdue, now - line.next_wake_at)
                 self.waker.wake(line.rollout)
                 self._carry_on(line.rollout, line.generation)
             except Gone:
@@ -101,6 +104,7 @@ class DueRollouts:
                 faults.append(f"{line.rollout}: {fault}")
                 continue
             woken.append(line.rollout)
+        self.log.overdue(overdue)
         if faults:
             raise Transient("; ".join(faults))
         return tuple(woken)
@@ -115,6 +119,7 @@ class DueRollouts:
         """Start an execution where none lives; the name of one that has ended is taken, so that it is the next."""
         life = self.execution.life(rollout, generation)
         if life is Life.ENDED:
+            self.log.died(rollout, generation)
             generation = self.table.succeed(rollout, generation)
         if life is not Life.RUNNING:
             self.execution.start(rollout, generation)

@@ -9,10 +9,11 @@ from typing import Any
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Poison
 from pointsman.inbound import EndpointChanged, watched_event
+from pointsman.log_ports import WakerLog
 from pointsman.loops.notices import OVERDUE, QueueTeller
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay
 from pointsman.policy_documents import stored_policy
-from pointsman.ports import Clock, Control, DeadLetters, JobTable, WakerLog, Wakes
+from pointsman.ports import Clock, Control, DeadLetters, JobTable, Wakes
 
 AHEAD = 30.0  # seconds, half a tick: what is due just after this one would otherwise be woken a minute late
 FAR = 900.0  # seconds: no pass plans its next one so far ahead, unless its clock was wrong
@@ -77,7 +78,7 @@ class DueQueues:
 
         Notices that a pass has stored, and not sent, are sent.
         """
-        now, woken = self.clock.now(), []
+        now, woken, overdue = self.clock.now(), [], 0.0
         queues = self.control.queues()
         for queue in queues:
             record = self.jobs.queue(queue)
@@ -86,10 +87,13 @@ class DueQueues:
                     self.jobs.save_queue(replace(record, next_wake_at=now))
                 except Conflict:
                     continue  # a pass has just made it
+            if record.next_wake_at:
+                overdue = max(overdue, now - record.next_wake_at)
             if not now + AHEAD < record.next_wake_at < now + FAR:
                 self.wakes.wake(queue, now)
                 woken.append(queue)
         self.log.woken(tuple(woken), because="due")
+        self.log.overdue(overdue)
         for queue in queues:
             self.teller.tell(queue, now - OVERDUE)
         return tuple(woken)

@@ -105,7 +105,8 @@ class Sighting:
 
     `at` is when that state was true. EventBridge gives it in whole seconds; `detail` is there for a Describe only,
     and then the sighting is the truth as of `at`. `crashes` of its last attempts failed soon, one after the other.
-    `reason` is what Batch says of the status (None: this sighting does not tell).
+    `reason` is what Batch says of the status (None: this sighting does not tell). `training` names the training job of
+    the latest attempt, whose hosts' metrics bear that name (None: the same).
     """
 
     job_id: str
@@ -121,6 +122,7 @@ class Sighting:
     detail: Detail | None = None
     crashes: int = 0
     reason: str | None = None
+    training: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class JobRecord:
     decision uses it. A `folded` job has ended and its run time has been learned. `foreign`: someone else set the
     priority that the last Describe showed, which was first seen at `foreign_since` (0: not known). `crashes` of its
     last attempts failed soon, one after the other. `reason` is what Batch says of a job that waits or has failed.
+    `training` names the training job of one that holds capacity (empty: not known).
     """
 
     job_id: str
@@ -152,6 +155,7 @@ class JobRecord:
     foreign_since: float = 0.0
     crashes: int = 0
     reason: str = ""
+    training: str = ""
 
     @property
     def stage(self) -> Stage:
@@ -178,6 +182,7 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         return JobRecord(
             seen.job_id, seen.queue, seen.name, seen.status, seen.at, seen.created, seen.attempts, seen.preemptions,
             seen.started, seen.stopped, seen.detail, priority, crashes=seen.crashes, reason=_reason(None, seen),
+            training=_training(None, seen),
         )  # fmt: skip
     if seen.detail is not None:
         return _described(record, seen) if seen.at >= record.at else None
@@ -202,7 +207,26 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         stopped=seen.stopped,
         crashes=seen.crashes if seen.attempts >= max(record.attempts, 1) else record.crashes,
         reason=_reason(record, seen),
+        training=_training(record, seen),
     )
+
+
+def training_job(arn: object) -> str | None:
+    """The training job's name in the ARN that Batch gives of an attempt; None for what is none.
+
+    >>> training_job("arn:aws:sagemaker:eu-west-1:123456789012:training-job/AWSBatchranker0f")
+    'AWSBatchranker0f'
+    """
+    name = arn.partition(":training-job/")[2] if isinstance(arn, str) else ""
+    return name or None
+
+
+def _training(record: JobRecord | None, seen: Sighting) -> str:
+    """Each attempt has a training job of its own, for as long as it holds capacity; not every sighting tells which."""
+    if seen.status.stage is not Stage.BUSY:
+        return ""
+    same = record is not None and record.stage is Stage.BUSY and record.attempts >= seen.attempts
+    return record.training if seen.training is None and record is not None and same else seen.training or ""
 
 
 def _reason(record: JobRecord | None, seen: Sighting) -> str:
@@ -234,6 +258,7 @@ def _described(record: JobRecord, seen: Sighting) -> JobRecord:
         detail=seen.detail,
         crashes=seen.crashes,
         reason=_reason(None, seen),
+        training=_training(record, seen),
         submitted_priority=first if first is not None or seen.detail is None else seen.detail.priority,
         doubtful=False,
     )
