@@ -47,7 +47,8 @@ def where(verb: Verb, *, environment: bool = False, demo: bool = True) -> Verb:
     options = [
         click.option("--stack", metavar="NAME", envvar="POINTSMAN_STACK" if environment else None, **shared,
                      help="The CloudFormation stack of the deployment (or POINTSMAN_STACK)."),
-        click.option("--endpoint-url", metavar="URL", **shared, help="Ask this address instead of AWS."),
+        click.option("--endpoint-url", metavar="URL", envvar="AWS_ENDPOINT_URL" if environment else None, **shared,
+                     help="Ask this address instead of AWS (or AWS_ENDPOINT_URL)."),
         click.option("--debug", is_flag=True, **shared, help="Show the traceback of a failure."),
     ]  # fmt: skip
     if demo:

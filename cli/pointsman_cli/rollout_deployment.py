@@ -8,11 +8,11 @@ from typing import Any
 from pointsman.aws.faults import Translated
 from pointsman.aws.rollout_table import DynamoRolloutTable
 from pointsman.errors import Misconfigured, UserMistake
-from pointsman.ports import Standstill
+from pointsman.ports import Clock, Standstill
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.request import Request
-from pointsman.wiring import SystemClock, Wiring
+from pointsman.wiring import Wiring
 
 OUTPUT = "CommandRolloutFunction"
 
@@ -26,7 +26,7 @@ class DeployedRollouts:
     invoker: Any  # a client of Lambda
 
     @property
-    def clock(self) -> SystemClock:
+    def clock(self) -> Clock:
         """What time it is."""
         return self.wiring.clock
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
+from xml.sax.saxutils import escape
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from moto.backend_index import backend_url_patterns
@@ -30,6 +31,8 @@ Handler = Callable[..., Answer]
 OUTSIDE = "outside"
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
 """A call to an address of this machine is a real one: it goes to an emulator's server, perhaps our own."""
+XML = frozenset({"cloudformation", "ec2", "iam", "s3", "sns", "sts"})
+"""Services whose answers are XML."""
 THROTTLED = {"sagemaker": ("ThrottlingException", "Rate exceeded", 400)}
 """What a service says to one that calls too often, where it is not Batch's 429."""
 
@@ -209,11 +212,11 @@ class Gateway:
         return short
 
 
-def refusal(service: str, code: str, message: str, status: int) -> Answer:
-    """An error as the wire carries it: the code in a header and in the body."""
+def refusal(service: str, code: str, message: str, status: int, *, xml: bool | None = None) -> Answer:
+    """An error as the wire carries it: the code in a header and in the body; `xml` where the service is not known."""
     body = json.dumps({"message": message, "__type": code, "code": code})
     headers = {"x-amzn-errortype": code, "content-type": "application/json", "x-amzn-requestid": "0" * 32}
-    if service in {"ec2", "cloudformation", "iam", "sts"}:
-        body = f"<ErrorResponse><Error><Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>"
+    if service in XML if xml is None else xml:
+        body = f"<ErrorResponse><Error><Code>{code}</Code><Message>{escape(message)}</Message></Error></ErrorResponse>"
         headers["content-type"] = "text/xml"
     return status, headers, body

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
+import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack
 from types import TracebackType
@@ -17,6 +19,7 @@ from botocore.compat import HTTPHeaders
 from botocore.exceptions import UnknownServiceError
 from botocore.signers import RequestSigner
 from moto.core.request import normalize_request
+from moto.sqs.models import SQSBackend
 from werkzeug import Request, Response
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
@@ -24,11 +27,17 @@ from pointsman_emulator.addresses import Operations, UnaddressedError, scope_of
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.environment import REGION
 from pointsman_emulator.gateway import LOOPBACK, Answer, refusal
+from pointsman_emulator.listed import OPERATIONS
 
 HOST = "127.0.0.1"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - said to be dangerous where it is offered
 BEAT = 0.05
 """Seconds of the wall clock between two looks at what is due, where time flows by itself."""
+SLICE = 0.05
+"""Seconds of the wall clock that what is due may take before calls get their turn."""
+CLOCK = "/_emulator/clock"
+PAGE = "docs/emulator.md"
+XML_PROTOCOLS = frozenset({"ec2", "query", "rest-xml"})
 GLOBAL = frozenset({"iam", "sts"})
 """Services without a region: their signature names one all the same."""
 
@@ -81,6 +90,8 @@ class EmulatorServer:
                 self.host, self._port, self._respond, threaded=True, request_handler=_Quiet, fd=bound.fileno()
             )
         self._context.enter_context(mock.patch.object(RequestSigner, "sign", _sign))
+        if self.speed is not None:
+            self._context.enter_context(mock.patch.object(SQSBackend, "receive_message", _at_once))
         self._began = (wall_clock(), self.emulator.now)
         self._threads.append(threading.Thread(target=self._server.serve_forever, args=(BEAT,), daemon=True))
         if self.speed is not None:
@@ -123,48 +134,85 @@ class EmulatorServer:
                 return
 
     def _keep_up(self) -> None:
+        """Let happen what is due by now; no longer than a slice on end, as calls wait meanwhile."""
         if self.speed is None:
             return
         wall, emulated = self._began
         with self._lock:
-            due = emulated + (wall_clock() - wall) * self.speed
-            if due > self.emulator.now:
-                self.emulator.run(due)
+            now = wall_clock()
+            due, clock = emulated + (now - wall) * self.speed, self.emulator.clock
+            while clock.step(due):
+                if wall_clock() > now + SLICE:
+                    return
+            clock.run(due)
 
     def _respond(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         request = Request(environ)
-        try:
-            with self._lock:
-                self._keep_up()
-                status, headers, body = self._answer(request)
-        except UnaddressedError as error:
-            status, headers, body = refusal("", "InvalidAction", str(error), 400)
-        kept = {name.title(): str(value) for name, value in headers.items() if name.lower() not in _OURS}
+        with self._lock:
+            self._keep_up()
+            status, headers, body = self._told() if request.path == CLOCK else self._answer(request)
+        head = request.method == "HEAD"  # its answer tells the length of what it leaves out
+        ours = _OURS - {"content-length"} if head else _OURS
+        kept = {name.title(): str(value) for name, value in headers.items() if name.lower() not in ours}
         content_type = kept.pop("Content-Type", "application/json")
-        return Response(body, status=status, headers=kept, content_type=content_type)(environ, start_response)
+        answer = Response(None if head else body, status=status, headers=kept, content_type=content_type)
+        return answer(environ, start_response)
+
+    def _told(self) -> Answer:
+        """What time it is, and how fast it passes: for the clocks of other processes."""
+        return 200, {}, json.dumps({"now": self.emulator.now, "speed": self.speed})
 
     def _answer(self, request: Request) -> Answer:
-        region, name = scope_of(request.headers, request.path)
+        xml = False
+        try:
+            name, client = self._service(request)
+            xml = client.meta.service_model.metadata["protocol"] in XML_PROTOCOLS
+            operation = self._operation(request, name, client)
+        except UnaddressedError as error:
+            return refusal("", "InvalidAction", f"{error}: see {PAGE}", 400, xml=xml)
+        if operation not in OPERATIONS.get(name, ()):
+            return refusal("", "NotImplemented", f"The emulator has no {name} {operation}: see {PAGE}", 501, xml=xml)
+        try:
+            return self._carried_out(request, client, operation)
+        except Exception as error:  # noqa: BLE001 - one call that fails does not end the others
+            traceback.print_exc()
+            return refusal("", "InternalFailure", f"The emulator failed: {error!r}", 500, xml=xml)
+
+    def _service(self, request: Request) -> tuple[str, Any]:
+        region, name = scope_of(request.headers, request.path, request.query_string.decode())
         if region != REGION and name not in GLOBAL:
             raise UnaddressedError(f"The emulator is in {REGION}, and the request is for {region}")
         try:
-            client = self.emulator.client(name)
+            return name, self.emulator.client(name)
         except UnknownServiceError:
             raise UnaddressedError(f"There is no service {name}") from None
-        model = client.meta.service_model
-        body = request.get_data()
-        query = request.query_string.decode()
+
+    def _operation(self, request: Request, name: str, client: Any) -> str:
         if name not in self._operations:
-            self._operations[name] = Operations(model)
-        path = _path_of(request)
-        operation = self._operations[name].find(request.method, path, request.headers, query, body)
-        url = f"{client.meta.endpoint_url}{path}" + (f"?{query}" if query else "")
+            self._operations[name] = Operations(client.meta.service_model)
+        if name == "s3" and request.host.partition(":")[0].endswith(".localhost"):
+            raise UnaddressedError(f"A bucket is named in the path, not in the host: take {self.url} as the endpoint")
+        return self._operations[name].find(
+            request.method, _path_of(request), request.headers, request.query_string.decode(), request.get_data()
+        )
+
+    def _carried_out(self, request: Request, client: Any, operation: str) -> Answer:
+        query = request.query_string.decode()
+        url = f"{client.meta.endpoint_url}{_path_of(request)}" + (f"?{query}" if query else "")
         headers = HTTPHeaders()
         for key, value in request.headers.items():
             headers[key] = value if key != "Host" else client.meta.endpoint_url.split("//", 1)[1]
-        sent = AWSPreparedRequest(request.method, url, headers, body, stream_output=False)
-        service = model.service_id.hyphenize()
+        sent = AWSPreparedRequest(request.method, url, headers, request.get_data(), stream_output=False)
+        service = client.meta.service_model.service_id.hyphenize()
         return self.emulator.gateway.answer(service, operation, url, lambda: normalize_request(sent))
+
+
+_receive = SQSBackend.receive_message
+
+
+def _at_once(backend: SQSBackend, queue: str, count: int, _: int, *args: Any) -> Any:
+    """A long poll would hold everything up, the clock too: it is a short one."""
+    return _receive(backend, queue, count, 0, *args)
 
 
 _signed = RequestSigner.sign

@@ -14,6 +14,8 @@ import pytest
 import time_machine
 from botocore.exceptions import ClientError
 
+from pointsman.settings import Settings
+from pointsman.wiring import Wiring
 from pointsman_emulator import Emulator, EmulatorServer
 
 LIMITS = [{"capacityUnit": "NUM_INSTANCES", "maxCapacity": 3}]
@@ -54,12 +56,14 @@ def test_a_client_at_the_address_and_one_in_the_process_see_the_same_world(
         ("batch", "list_tags_for_resource", {"resourceArn": "ENVIRONMENT"}, "tags"),
         ("cloudwatch", "describe_alarms", {}, "MetricAlarms"),
         ("dynamodb", "list_tables", {}, "TableNames"),
-        ("ec2", "describe_vpcs", {}, "Vpcs"),
+        ("ec2", "describe_instance_types", {"InstanceTypes": ["g5.xlarge"]}, "InstanceTypes"),
         ("events", "list_event_buses", {}, "EventBuses"),
         ("iam", "list_roles", {}, "Roles"),
         ("lambda", "list_functions", {}, "Functions"),
         ("sagemaker", "list_endpoints", {}, "Endpoints"),
         ("stepfunctions", "list_state_machines", {}, "stateMachines"),
+        ("s3", "list_buckets", {}, "Buckets"),
+        ("sns", "list_topics", {}, "Topics"),
         ("sts", "get_caller_identity", {}, "Account"),
         ("sqs", "create_queue", {"QueueName": "q"}, "QueueUrl"),
     ],
@@ -75,6 +79,45 @@ def test_each_protocol_of_aws_is_understood(
             )["serviceEnvironmentArn"]
         }
     assert listed in getattr(client(server, service), operation)(**request_)
+
+
+def test_files_are_put_looked_at_and_got_by_path_and_by_a_presigned_address(server: EmulatorServer) -> None:
+    store = client(server, "s3")
+    store.create_bucket(Bucket="models")
+    store.put_object(Bucket="models", Key="chat/1", Body=b"weights")
+    assert store.head_object(Bucket="models", Key="chat/1")["ContentLength"] == 7
+    assert [found["Key"] for found in store.list_objects_v2(Bucket="models")["Contents"]] == ["chat/1"]
+    address = store.generate_presigned_url("get_object", Params={"Bucket": "models", "Key": "chat/1"})
+    with urllib.request.urlopen(address, timeout=60) as got:  # noqa: S310 - our own address
+        assert got.read() == b"weights"
+
+
+@pytest.mark.parametrize(
+    "service,operation,request_,named",
+    [
+        ("batch", "describe_jobs", {"jobs": ["a"]}, "batch DescribeJobs"),
+        ("cloudwatch", "put_composite_alarm", {"AlarmName": "a", "AlarmRule": "b"}, "cloudwatch PutCompositeAlarm"),
+        ("ec2", "describe_vpcs", {}, "ec2 DescribeVpcs"),
+        ("iam", "list_users", {}, "iam ListUsers"),
+        ("rds", "describe_db_instances", {}, "rds DescribeDBInstances"),
+        ("s3", "get_bucket_acl", {"Bucket": "models"}, "s3 GetBucketAcl"),
+        ("sns", "list_platform_applications", {}, "sns ListPlatformApplications"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_the_page_does_not_list_is_refused_by_name(
+    server: EmulatorServer, service: str, operation: str, request_: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(ClientError, match=rf"{named}: see docs/emulator\.md") as error:
+        getattr(client(server, service), operation)(**request_)
+    assert error.value.response["Error"]["Code"] == "NotImplemented"
+
+
+def test_other_processes_ask_the_emulator_what_time_it_is(emulator: Emulator, server: EmulatorServer) -> None:
+    clock = Wiring(Settings("j", "c", "w", "d", server.url)).clock
+    before = clock.now()
+    server.run_for(3600)
+    assert (before, clock.now()) == (emulator.now - 3600, emulator.now)
 
 
 def test_faults_and_rates_hold_for_who_comes_by_the_address_too(emulator: Emulator, server: EmulatorServer) -> None:
@@ -143,7 +186,7 @@ def test_another_region_is_refused_with_the_one_that_is_there(server: EmulatorSe
         ("", "/v1/describejobqueues", "not signed"),
         ("Bearer token", "/v1/describejobqueues", "not signed"),
         (SIGNED.format("nothing"), "/", "no service nothing"),
-        (SIGNED.format("batch"), "/v1/nothing", "no operation at POST /v1/nothing"),
+        (SIGNED.format("batch"), "/v1/nothing", "batch has no operation at POST /v1/nothing"),
     ],
     ids=["by nobody", "in another way", "for no service", "for no operation"],
 )
