@@ -100,7 +100,9 @@ imports: $(DEV_STAMP)
 	@$(BIN)/lint-imports --no-logo
 template: $(SAM_STAMP)
 	@$(SAM) validate --lint --template template.yaml
-	@.venv-sam/bin/cfn-lint --template examples/batch.yaml examples/inference.yaml && echo "the examples are valid"
+	@$(SAM) validate --config-env prod --template template.yaml > /dev/null && echo "each environment of samconfig.toml is read"
+	@.venv-sam/bin/cfn-lint --template examples/batch.yaml examples/inference.yaml examples/key.yaml && echo "the examples are valid"
+	@{ .venv-sam/bin/cfn-lint --template tests/template/careless.yaml || true; } | grep -q '^WS1000' && echo "the rules for serverless applications are in force"
 
 # -------------------------------------------------------------------------------------------------- the template
 

@@ -32,9 +32,10 @@ class Stack:
         return self.of_type("AWS::SQS::Queue")
 
     def statements(self, function: str) -> list[Resource]:
-        """What the function's role allows, statement by statement, its inline policies only."""
+        """What the function's role allows, statement by statement, its inline policies only; conditions are decided."""
         role = self.of_type("AWS::IAM::Role")[target(self.functions[function]["Role"])]
-        return [statement for policy in role["Policies"] for statement in policy["PolicyDocument"]["Statement"]]
+        statements = [statement for policy in role["Policies"] for statement in policy["PolicyDocument"]["Statement"]]
+        return [{key: self.value(value) for key, value in statement.items()} for statement in statements]
 
     def environment(self, function: str) -> dict[str, Any]:
         """The function's environment, its conditions decided by the parameters; what comes to no value is left out."""
@@ -57,6 +58,31 @@ class Stack:
                 return [self.value(item) for item in items]
             case _:
                 return value
+
+    def decided(self) -> dict[str, Any]:
+        """The template as it is with the parameters given: no condition is left in it."""
+        holds = {name: self.value(condition) for name, condition in self.template["Conditions"].items()}
+        resources = {
+            name: {key: self._pruned(part) for key, part in resource.items() if key != "Condition"}
+            for name, resource in self.resources.items()
+            if holds.get(resource.get("Condition"), True)
+        }
+        return {
+            **{key: part for key, part in self.template.items() if key != "Conditions"},
+            "Resources": resources,
+            "Outputs": self._pruned(self.outputs),
+        }
+
+    def _pruned(self, node: Any) -> Any:
+        """Every If in its place decided, and what comes to no value left out."""
+        if isinstance(node, dict):
+            if set(node) == {"Fn::If"}:
+                (condition, yes, no), nothing = node["Fn::If"], {"Ref": "AWS::NoValue"}
+                chosen = yes if self.value(self.template["Conditions"][condition]) else no
+                return nothing if chosen == nothing else self._pruned(chosen)
+            inner = {key: self._pruned(value) for key, value in node.items()}
+            return {key: value for key, value in inner.items() if value != {"Ref": "AWS::NoValue"}}
+        return [self._pruned(item) for item in node] if isinstance(node, list) else node
 
 
 def target(reference: Any) -> str:
