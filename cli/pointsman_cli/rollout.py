@@ -7,7 +7,7 @@ import click
 from pointsman.errors import Gone, Misconfigured, UserMistake
 from pointsman.rollout_documents import request_schema
 from pointsman.rollout_ports import StoredRollout
-from pointsman.rollouts.record import Phase
+from pointsman.rollouts.phase import Phase
 from pointsman_cli import options, rollout_shapes, rollout_text
 from pointsman_cli.failures import FOUND
 from pointsman_cli.printing import print_json

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from pointsman.rollouts.record import Hold, HoldKind, Phase, RolloutRecord, State
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import Hold, HoldKind, RolloutRecord, State
 
 VERB = "pointsman rollout"
 REASON = "--reason TEXT"

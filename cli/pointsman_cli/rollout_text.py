@@ -8,8 +8,9 @@ from pointsman.queues.reasons import hours
 from pointsman.rollout_inbound import CLAIMED
 from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.decision import JournalEntry, parking
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Finding, Level, Plan, together
-from pointsman.rollouts.record import CopyNote, Direction, Phase
+from pointsman.rollouts.record import CopyNote, Direction
 from pointsman.rollouts.request import Capacity
 from pointsman_cli.printing import counted, when
 from pointsman_cli.rollout_next import next_steps

@@ -4,7 +4,7 @@ from functools import cache
 from os import environ
 from typing import Any
 
-from pointsman.loops.wakers import AlarmRelay
+from pointsman.loops.relay import AlarmRelay
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
 

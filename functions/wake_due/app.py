@@ -4,7 +4,7 @@ from functools import cache
 from os import environ
 from typing import Any
 
-from pointsman.loops.wakers import Due
+from pointsman.loops.due import Due
 from pointsman.settings import NOTICES_TOPIC, STATE_MACHINE, Settings
 from pointsman.wiring import Wiring
 

@@ -9,7 +9,7 @@ import pytest
 from pointsman.aws.clients import Clients
 from pointsman.aws.notices import SnsNotices
 from pointsman.aws.state_machine import StepFunctionsExecution
-from pointsman.rollout_ports import Execution, Life
+from pointsman.rollout_wake_ports import Execution, Life
 from pointsman.rollouts.reasons import Notice
 from tests.fakes.rollout_signals import FakeExecution
 

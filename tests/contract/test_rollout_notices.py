@@ -5,8 +5,8 @@ from dataclasses import replace
 from pointsman.rollout_ports import RolloutTable, StoredRollout
 from pointsman.rollouts.commands import pause, rollback
 from pointsman.rollouts.decision import Decision
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.reasons import Notice
-from pointsman.rollouts.record import Phase
 from tests.contract.rollout_tables import ANA, asked
 from tests.unit.rollouts.build import NOW
 

@@ -15,10 +15,10 @@ from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.way_back import WayBack
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import SubmitUpdate, replay
-from pointsman.rollouts.draft import switch_name
 from pointsman.rollouts.observations import LockView
+from pointsman.rollouts.phase import Phase, switch_name
 from pointsman.rollouts.plan import Check
-from pointsman.rollouts.record import HoldKind, NoteState, Phase, RolloutRecord, State
+from pointsman.rollouts.record import HoldKind, NoteState, RolloutRecord, State
 from pointsman.rollouts.request import INVOCATIONS, Amount, Guard, Request, Target, Yielding
 from pointsman.rollouts.specs import Change
 from pointsman_emulator import Emulator, InferenceSettings

@@ -14,7 +14,8 @@ from pointsman.rollouts.commands import By, pause, rollback, start
 from pointsman.rollouts.decide import decide, freeze
 from pointsman.rollouts.decision import Decision, SetCopies, replay
 from pointsman.rollouts.observations import AlarmState, LockView
-from pointsman.rollouts.record import CopyNote, Phase, RolloutRecord, State
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import CopyNote, RolloutRecord, State
 from pointsman.rollouts.request import Guard
 from pointsman.rollouts.specs import Spec
 from tests.contract.interference import Interfered

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pointsman.ports import Clock
-from pointsman.rollout_ports import AlarmQuery, Life
+from pointsman.rollout_ports import AlarmQuery
+from pointsman.rollout_wake_ports import Life
 from pointsman.rollouts.observations import AlarmState, AlarmView
 from pointsman.rollouts.reasons import Notice
 from pointsman.rollouts.request import Metric

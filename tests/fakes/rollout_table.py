@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pointsman.errors import Conflict, Gone
-from pointsman.rollout_ports import OpenRollout, Refusal, StoredRollout, Woken
+from pointsman.rollout_ports import Refusal, StoredRollout
+from pointsman.rollout_wake_ports import OpenRollout, Woken
 from pointsman.rollouts.decision import CreateSwitch, Decision, DeleteSwitch, FireSwitch, JournalEntry
-from pointsman.rollouts.draft import MOST_CHANGES, switch_name
+from pointsman.rollouts.draft import MOST_CHANGES
 from pointsman.rollouts.observations import LockView
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.reasons import Notice
 from pointsman.rollouts.request import Request
 from tests.fakes.faults import Faulty, can_fail

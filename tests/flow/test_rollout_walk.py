@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from pointsman.rollouts.decision import replay
-from pointsman.rollouts.record import Phase, RolloutRecord
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import RolloutRecord
 from pointsman_cli.demo.rollout.play import AFTER, Stage, staged
 from pointsman_cli.demo.rollout.scenarios import SCENARIOS
 from pointsman_emulator.gateway import Call

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pointsman.rollouts.record import HoldKind, Phase, RolloutRecord
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import HoldKind, RolloutRecord
 from pointsman_cli.demo.rollout.play import Stage, staged
 from pointsman_cli.demo.rollout.scenario import Scenario
 from pointsman_cli.demo.rollout.scenarios import NEW, OLD, SCENARIOS

@@ -5,7 +5,8 @@ import re
 from typing import Any
 
 from pointsman.loops.rollout import GENERATION, RUN_SECONDS
-from pointsman.rollouts.draft import LEASE, switch_name
+from pointsman.rollouts.draft import LEASE
+from pointsman.rollouts.phase import switch_name
 from tests.template.stack import ROOT, Stack
 
 FILE = ROOT / "statemachines/rollout.asl.json"

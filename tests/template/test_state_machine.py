@@ -14,7 +14,7 @@ from cfnlint.api import lint_all
 
 import pointsman.errors
 from pointsman.errors import PointsmanError
-from pointsman.rollouts.record import Phase
+from pointsman.rollouts.phase import Phase
 from pointsman_emulator.templates import TemplateError, expand
 from tests.template.stack import ROOT
 

@@ -2,12 +2,14 @@
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pointsman.queues.decide import Decision
 from pointsman.queues.gpu_use import GpuUse
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueView
+
+if TYPE_CHECKING:
+    from pointsman.queues.decide import Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class PassReport:
     """
 
     view: QueueView
-    decision: Decision
+    decision: "Decision"
     outcomes: tuple[str, ...]
     mode: str
     policy: int

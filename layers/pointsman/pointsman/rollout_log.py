@@ -1,13 +1,16 @@
 """One log line a pass and a command of rollouts, and a few metrics; an id is never a metric's dimension."""
 
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 
 from pointsman.metrics import measure
-from pointsman.rollout_log_ports import RolloutPass
-from pointsman.rollouts.record import Phase
+from pointsman.rollouts.phase import Phase
+
+if TYPE_CHECKING:
+    from pointsman.rollout_log_ports import RolloutPass
 
 SAID_LOGGED = 40  # in full in one line; the journal has all of it
 
@@ -32,7 +35,7 @@ class PowertoolsRolloutLog:
         self._logger.error("execution died", extra={"rollout": rollout, "generation": generation})
         measure({}, {"DeadExecutions": 1})
 
-    def advanced(self, report: RolloutPass) -> None:
+    def advanced(self, report: "RolloutPass") -> None:
         """A pass came to its end: what it said and did, then the counts."""
         decision, record = report.decision, report.decision.record
         self._logger.info(

@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from pointsman.rollout_wake_ports import RolloutWakeLog
 from pointsman.rollouts.decision import Decision
 
 
@@ -17,19 +18,11 @@ class RolloutPass:
     outcomes: tuple[str, ...]
 
 
-class RolloutLog(Protocol):
+class RolloutLog(RolloutWakeLog, Protocol):
     """What is logged and measured of rollouts."""
 
     def correlated(self, correlation_id: str) -> AbstractContextManager[None]:
         """Inside, every line bears this id."""
-        ...
-
-    def overdue(self, seconds: float) -> None:
-        """For how long the rollout that waits longest for its pass has been due (0: none is)."""
-        ...
-
-    def died(self, rollout: str, generation: int) -> None:
-        """The rollout is not over, and the execution of this generation is; the next one carries it on."""
         ...
 
     def advanced(self, report: RolloutPass) -> None:

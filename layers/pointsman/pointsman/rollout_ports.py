@@ -6,9 +6,9 @@ does. Adapters on AWS are in `pointsman.aws`; the contract tests run the same su
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
+from pointsman.rollout_wake_ports import RolloutIndex
 from pointsman.rollouts.decision import Decision, JournalEntry, SubmitUpdate
 from pointsman.rollouts.observations import (
     AlarmView,
@@ -21,7 +21,7 @@ from pointsman.rollouts.observations import (
 )
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice
-from pointsman.rollouts.record import Phase, RolloutRecord
+from pointsman.rollouts.record import RolloutRecord
 from pointsman.rollouts.request import Metric, Request
 from pointsman.rollouts.specs import Compute
 
@@ -193,30 +193,6 @@ class Sources(Protocol):
 # --------------------------------------------------------------------------------------------------------- the clock
 
 
-class Life(StrEnum):
-    """What became of an execution."""
-
-    RUNNING = "running"
-    ENDED = "ended"
-    ABSENT = "absent"
-
-
-class Execution(Protocol):
-    """The state machine's executions: one of a rollout and a generation, by a name that is never used again."""
-
-    def start(self, rollout: str, generation: int) -> None:
-        """Start it; one that was started already is left alone, whether it runs or has ended."""
-        ...
-
-    def answer(self, token: str) -> None:
-        """End the wait that this token stands for; one that is over already is left alone."""
-        ...
-
-    def life(self, rollout: str, generation: int) -> Life:
-        """Whether it lives."""
-        ...
-
-
 class StopSwitch(Protocol):
     """Whether `pointsman stop` is in force."""
 
@@ -263,31 +239,7 @@ class StoredRollout:
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRollout:
-    """One line of the index of rollouts that are not done with: `alarms` and `endpoints` are what wakes it.
-
-    One that has ended stays for a while, so that an alarm that comes late is told of; `next_wake_at` is when it ended.
-    """
-
-    rollout: str
-    phase: Phase
-    next_wake_at: float
-    generation: int = 1
-    unsent: int = 0
-    alarms: tuple[str, ...] = ()
-    endpoints: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Woken:
-    """What a wake found: the token of the wait to end (empty: nobody waits), and the generation that is real."""
-
-    token: str
-    generation: int
-
-
-class RolloutTable(Protocol):
+class RolloutTable(RolloutIndex, Protocol):
     """The truth of all rollouts. Only `commit` changes a record, and only one that is still as it was read."""
 
     def create(self, request: Request, decision: Decision) -> None:
@@ -317,18 +269,6 @@ class RolloutTable(Protocol):
         """Keep what SageMaker refused; the last refusal of a component is the one kept."""
         ...
 
-    def wake(self, rollout: str) -> Woken:
-        """Count a wake, and tell whom to wake. Raises `Gone` when there is no such rollout."""
-        ...
-
-    def succeed(self, rollout: str, generation: int) -> int:
-        """Make the next generation the real one, if this one still is; gives the real one."""
-        ...
-
-    def open(self) -> tuple[OpenRollout, ...]:
-        """Every rollout that is not done with, the most overdue first; eventually consistent."""
-        ...
-
     def rollouts(self, limit: int) -> tuple[str, ...]:
         """The ids of the last rollouts that were asked for, the newest first."""
         ...
@@ -355,8 +295,4 @@ class RolloutTable(Protocol):
 
     def late(self, rollout: str, notice: Notice) -> None:
         """Add a notice to a rollout that has ended, once; one that has not ended is left alone."""
-        ...
-
-    def close(self, rollout: str) -> None:
-        """Be done with a rollout that has ended, and whose notices were sent: it is open no more."""
         ...

@@ -21,21 +21,24 @@ if TYPE_CHECKING:
     from pointsman.aws.control_table import DynamoControl
     from pointsman.aws.day_table import DynamoDayTable
     from pointsman.aws.notices import SnsNotices
+    from pointsman.aws.rollout_index import DynamoRolloutIndex
     from pointsman.aws.rollout_table import DynamoRolloutTable
     from pointsman.aws.sagemaker import SageMakerFleet
     from pointsman.aws.scaling import ApplicationAutoScaling
     from pointsman.aws.state_machine import StepFunctionsExecution
+    from pointsman.loops.due import Due
     from pointsman.loops.inspect import Inspector
     from pointsman.loops.notices import QueueTeller
     from pointsman.loops.observe import Observer
     from pointsman.loops.passes import Passes
     from pointsman.loops.quota import Shares
     from pointsman.loops.recorder import Recorder
+    from pointsman.loops.relay import AlarmRelay
     from pointsman.loops.rollout import RolloutLoop
     from pointsman.loops.rollout_commands import RolloutCommands
+    from pointsman.loops.rollout_notices import Teller
     from pointsman.loops.rollout_observe import RolloutObserver
     from pointsman.loops.rollout_wakers import RolloutWaker
-    from pointsman.loops.wakers import AlarmRelay, Due
 
 
 class SystemClock:
@@ -165,25 +168,41 @@ class Wiring:
 
     def alarm_relay(self) -> "AlarmRelay":
         """Alarm and endpoint events to wakes."""
+        from pointsman.loops.relay import AlarmRelay
         from pointsman.loops.rollout_wakers import RolloutRelay
-        from pointsman.loops.wakers import AlarmRelay
 
-        rollouts = RolloutRelay(self.rollouts, self.rollout_waker)
+        rollouts = RolloutRelay(self._index, self.rollout_waker, self._late_alarm)
         return AlarmRelay(self.clock, self.control, self._wakes, rollouts, self.dead_letters, PowertoolsLog())
 
     def due(self) -> "Due":
         """The clock to wakes."""
-        from pointsman.loops.rollout import Teller
+        from pointsman.loops.due import Due, DueQueues
         from pointsman.loops.rollout_wakers import DueRollouts
-        from pointsman.loops.wakers import Due, DueQueues
         from pointsman.rollout_log import PowertoolsRolloutLog
 
         log = PowertoolsRolloutLog()
-        teller = Teller(self.rollouts, self._notices, log)
-        rollouts = DueRollouts(self.clock, self.rollouts, self._execution, self.rollout_waker, teller, log)
+        rollouts = DueRollouts(self.clock, self._index, self._execution, self.rollout_waker, self._tell, log)
         return Due(rollouts, DueQueues(self.clock, self.control, self.jobs, self._wakes, PowertoolsLog(), self._teller))
 
     # ------------------------------------------------------------------------------------------------------ rollouts
+
+    @cached_property
+    def _index(self) -> "DynamoRolloutIndex":
+        from pointsman.aws.rollout_index import DynamoRolloutIndex
+
+        return DynamoRolloutIndex(self._clients.dynamodb, self.settings.control_table)
+
+    def _rollout_teller(self) -> "Teller":
+        from pointsman.loops.rollout_notices import Teller
+        from pointsman.rollout_log import PowertoolsRolloutLog
+
+        return Teller(self.rollouts, self._notices, PowertoolsRolloutLog())
+
+    def _tell(self, rollout: str) -> None:
+        self._rollout_teller().tell_of(rollout)
+
+    def _late_alarm(self, rollout: str, alarm: str) -> None:
+        self._rollout_teller().late_alarm(rollout, alarm)
 
     @cached_property
     def rollouts(self) -> "DynamoRolloutTable":
@@ -203,7 +222,7 @@ class Wiring:
         """Wakes single rollouts."""
         from pointsman.loops.rollout_wakers import RolloutWaker
 
-        return RolloutWaker(self.rollouts, self._execution)
+        return RolloutWaker(self._index, self._execution)
 
     @cached_property
     def _notices(self) -> "SnsNotices":

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pointsman.rollouts.record import ComponentRecord, Hold, HoldKind, Phase, RolloutRecord, State
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import ComponentRecord, Hold, HoldKind, RolloutRecord, State
 from pointsman_cli.rollout_next import next_steps
 
 DRIFTED = (ComponentRecord("m1", State.DRIFTED), ComponentRecord("m2", State.DONE_NEW))

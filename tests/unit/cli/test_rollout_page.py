@@ -7,7 +7,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from pointsman.rollout_documents import NOT_BUILT, GuardDocument, RequestDocument, parse_request
-from pointsman.rollouts.record import HoldKind, Phase
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import HoldKind
 from pointsman_cli.demo.rollout.scenarios import SCENARIOS
 from pointsman_cli.rollout import rollout
 

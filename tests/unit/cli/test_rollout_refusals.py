@@ -12,7 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from pointsman.rollouts.observations import AlarmState, Answer, Status
-from pointsman.rollouts.record import Phase
+from pointsman.rollouts.phase import Phase
 from tests.unit.cli.rollout_harness import REQUEST, RolloutCommand
 from tests.unit.loops.rollout_world import ALARM, World
 from tests.unit.rollouts.build import OTHER, SMALL_BOX

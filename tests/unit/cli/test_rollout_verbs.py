@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pointsman.errors import Misconfigured
-from pointsman.rollouts.record import HoldKind, Phase
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import HoldKind
 from tests.unit.cli.rollout_harness import REQUEST, RolloutCommand
 from tests.unit.loops.rollout_world import ALARM
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from pointsman.errors import Transient
-from pointsman.rollouts.record import Phase
+from pointsman.rollouts.phase import Phase
 from pointsman_cli import rollout_watch
 from pointsman_cli.main import cli
 from tests.unit.cli.rollout_harness import REQUEST, RolloutCommand

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pointsman.errors import Misconfigured
-from pointsman.rollouts.record import HoldKind, Phase
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import HoldKind
 from pointsman_cli.access import Target
 from pointsman_cli.main import cli
 from tests.unit.cli.harness import FakeDeployment, in_memory

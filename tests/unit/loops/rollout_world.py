@@ -6,18 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pointsman.errors import Conflict, Transient
-from pointsman.loops.rollout import Advance, RolloutLoop, Teller
+from pointsman.loops.rollout import Advance, RolloutLoop
 from pointsman.loops.rollout_commands import RolloutCommands
+from pointsman.loops.rollout_notices import Teller
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWaker
 from pointsman.loops.way_back import WayBack
 from pointsman.rollout_documents import parse_request
 from pointsman.rollout_log_ports import RolloutPass
-from pointsman.rollout_ports import Life, StoredRollout
+from pointsman.rollout_ports import StoredRollout
+from pointsman.rollout_wake_ports import Life
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.observations import AlarmState, ScalingView
-from pointsman.rollouts.record import Phase
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.request import Amount, Request
 from pointsman.rollouts.specs import Spec
 from tests.fakes.clock import FakeClock
@@ -102,9 +104,9 @@ class World:
             self.clock, self.observer, table, fleet, signals, scaling, wrap(self.notices, "notices"), self.log
         )
         self.waker = RolloutWaker(table, execution)
-        self.relay = RolloutRelay(table, self.waker)
         teller = Teller(table, wrap(self.notices, "notices"), self.log)
-        self.due = DueRollouts(self.clock, table, execution, self.waker, teller, self.log)
+        self.relay = RolloutRelay(table, self.waker, teller.late_alarm)
+        self.due = DueRollouts(self.clock, table, execution, self.waker, teller.tell_of, self.log)
         self.commands = RolloutCommands(
             self.clock, table, self.observer, execution, self.waker, self.dead_letters, parse_request, self.log
         )

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from pointsman.errors import Misconfigured, Transient
-from pointsman.loops.rollout import Teller
+from pointsman.loops.due import Due
+from pointsman.loops.relay import AlarmRelay
+from pointsman.loops.rollout_notices import Teller
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWaker
-from pointsman.loops.wakers import AlarmRelay, Due
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decide import freeze
 from tests.fakes.rollout_signals import FakeExecution, FakeNotices
@@ -43,15 +44,20 @@ class Fleet(World):
         return self.relayed(event)
 
     def relayed(self, event: Any) -> tuple[str, ...]:
-        rollouts = RolloutRelay(self.table, RolloutWaker(self.table, self.execution))
+        waker = RolloutWaker(self.table, self.execution)
+        rollouts = RolloutRelay(self.table, waker, self.rollout_teller().late_alarm)
         relay = AlarmRelay(self.clock, self.control, self.wakes, rollouts, self.dead_letters, self.log)
         return relay.relay(event)
 
     def tick(self) -> tuple[str, ...]:
         log: Any = self.log
         waker = RolloutWaker(self.table, self.execution)
-        teller = Teller(self.table, self.notices, log)
-        return Due(DueRollouts(self.clock, self.table, self.execution, waker, teller, log), self.due()).wake()
+        tell = self.rollout_teller().tell_of
+        return Due(DueRollouts(self.clock, self.table, self.execution, waker, tell, log), self.due()).wake()
+
+    def rollout_teller(self) -> Teller:
+        log: Any = self.log
+        return Teller(self.table, self.notices, log)
 
     def wakes_of(self, rollout: str) -> int:
         return self.table.load(rollout).wake_seq

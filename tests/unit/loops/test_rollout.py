@@ -10,7 +10,8 @@ from pointsman.loops.rollout import GENERATION, PASSES
 from pointsman.rollouts.commands import By, pause, rollback
 from pointsman.rollouts.decision import replay
 from pointsman.rollouts.observations import WHOLE, Answer, LockView, ScalingView, Suspension
-from pointsman.rollouts.record import HoldKind, Phase, RolloutRecord, State
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import HoldKind, RolloutRecord, State
 from pointsman.rollouts.request import Amount, Guard, Target, Yielding
 from tests.unit.loops.rollout_world import ALARM, NEW, OLD, World
 from tests.unit.rollouts.build import OTHER

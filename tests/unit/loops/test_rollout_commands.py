@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from pointsman.errors import Conflict, Poison, UserMistake
-from pointsman.rollout_ports import Life
-from pointsman.rollouts.record import HoldKind, Phase, State
+from pointsman.rollout_wake_ports import Life
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import HoldKind, State
 from tests.unit.loops.rollout_world import ALARM, World
 from tests.unit.rollouts.build import OLD, OTHER
 

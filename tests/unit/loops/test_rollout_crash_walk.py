@@ -16,7 +16,8 @@ import pytest
 from pointsman.loops.rollout import RolloutLoop
 from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.decision import Decision, replay
-from pointsman.rollouts.record import Phase, RolloutRecord
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import RolloutRecord
 from pointsman.rollouts.request import Amount, Guard, Target, Yielding
 from tests.unit.loops.rollout_world import ALARM, OLD, World
 from tests.walks import Walked

@@ -12,7 +12,8 @@ import pytest
 
 from pointsman.errors import Conflict, Transient
 from pointsman.rollouts.decision import replay
-from pointsman.rollouts.record import Phase, RolloutRecord
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import RolloutRecord
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.unit.loops.rollout_world import World
 from tests.unit.loops.test_rollout_crash_walk import READS, Walk, bad_api, make_room, projection, single_gpu

@@ -4,8 +4,8 @@ import pytest
 
 from pointsman.errors import Transient
 from pointsman.loops.rollout_wakers import WATCHED_AFTER
-from pointsman.rollout_ports import Life
-from pointsman.rollouts.record import Phase
+from pointsman.rollout_wake_ports import Life
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.request import Target
 from tests.unit.loops.rollout_world import ALARM, World
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pointsman.errors import Conflict, Transient
+from pointsman.loops.due import AHEAD
 from pointsman.loops.queue import LEASE
-from pointsman.loops.wakers import AHEAD
 from tests.unit.loops.world import POLICY, QUEUE, World
 
 EVENTS = Path(__file__).parents[3] / "events"

@@ -4,9 +4,9 @@ import pytest
 
 from pointsman.errors import Transient
 from pointsman.rollouts.observations import Answer
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Check, Level, Plan
 from pointsman.rollouts.planner import make_plan
-from pointsman.rollouts.record import Phase
 from tests.unit.loops.rollout_world import World, small
 
 

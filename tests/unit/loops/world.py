@@ -11,6 +11,7 @@ from typing import Any
 from pointsman.inbound import Message
 from pointsman.log_ports import PassReport
 from pointsman.loops.days import DayBook
+from pointsman.loops.due import DueQueues
 from pointsman.loops.gpus import GpuGauge
 from pointsman.loops.notices import QueueTeller
 from pointsman.loops.observe import Observer
@@ -18,8 +19,8 @@ from pointsman.loops.passes import Passes
 from pointsman.loops.queue import QueueLoop
 from pointsman.loops.quota import Shares
 from pointsman.loops.recorder import Recorder
+from pointsman.loops.relay import AlarmRelay
 from pointsman.loops.rollout_wakers import RolloutRelay
-from pointsman.loops.wakers import AlarmRelay, DueQueues
 from pointsman.ports import QueueRecord
 from pointsman.queues.jobs import Sighting, Stage, Status
 from tests.fakes.alarms import FakeAlarms
@@ -160,7 +161,7 @@ class World:
 
     def relay(self) -> AlarmRelay:
         none: Any = None  # there is no rollout to wake
-        rollouts = RolloutRelay(FakeRolloutTable(), none)
+        rollouts = RolloutRelay(FakeRolloutTable(), none, none)
         return AlarmRelay(self.clock, self.control, self.wakes, rollouts, self.dead_letters, self.log)
 
     def due(self) -> DueQueues:

@@ -3,8 +3,9 @@
 from typing import Any
 
 from pointsman.rollouts.decision import SubmitUpdate
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import Direction, HoldKind, Phase, RolloutRecord, Step
+from pointsman.rollouts.record import Direction, HoldKind, RolloutRecord, Step
 from tests.unit.rollouts.world import Edges, Trouble, World, calm, world_of
 
 

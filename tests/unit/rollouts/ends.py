@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pointsman.rollouts.observations import Suspension
-from pointsman.rollouts.record import Intent, Phase, RolloutRecord, State
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import Intent, RolloutRecord, State
 from tests.unit.rollouts.build import NEW, OLD, OTHER
 from tests.unit.rollouts.truth import HISTORY_LAG, Truth
 

@@ -22,19 +22,10 @@ from pointsman.rollouts.decision import Decision, alarm_after_end, parking, repl
 from pointsman.rollouts.draft import MOST_CHANGES
 from pointsman.rollouts.linked import retried_request, rollback_ended
 from pointsman.rollouts.observations import Answer, LockView, Status
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
-from pointsman.rollouts.record import (
-    Back,
-    ComponentRecord,
-    Hold,
-    HoldKind,
-    Intent,
-    Phase,
-    RolloutRecord,
-    State,
-    Step,
-)
+from pointsman.rollouts.record import Back, ComponentRecord, Hold, HoldKind, Intent, RolloutRecord, State, Step
 from tests.unit.rollouts.build import NOW, OTHER, attempt, component, request, seen
 from tests.unit.rollouts.drive import until, world
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pointsman.rollouts.record import Phase
+from pointsman.rollouts.phase import Phase
 from tests.unit.rollouts.ablations import no_lease
 from tests.unit.rollouts.build import OLD
 from tests.unit.rollouts.world import Edges, Trouble, World, calm, world_of

@@ -9,8 +9,9 @@ from pointsman.rollouts.commands import approve, resume, waive
 from pointsman.rollouts.decide import decide
 from pointsman.rollouts.decision import CreateSwitch, SetCopies, SubmitUpdate
 from pointsman.rollouts.observations import Suspension
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import Direction, HoldKind, Phase, State, Step
+from pointsman.rollouts.record import Direction, HoldKind, State, Step
 from pointsman.rollouts.request import Capacity, Freeze, NoTraffic, WhenShort
 from tests.unit.rollouts.build import BIG_BOX, NOW, SMALL_BOX
 from tests.unit.rollouts.drive import held, reasons, until, updates, world

@@ -9,7 +9,8 @@ from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decide import freeze
 from pointsman.rollouts.decision import replay
 from pointsman.rollouts.observations import LockView
-from pointsman.rollouts.record import Phase, RolloutRecord, State
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import RolloutRecord, State
 from pointsman.rollouts.request import Target
 from pointsman.rollouts.submit import mark_for
 from tests.unit.rollouts.build import NOW, component, request, seen

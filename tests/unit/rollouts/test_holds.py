@@ -2,8 +2,9 @@
 
 from pointsman.rollouts.commands import approve, pause, resume
 from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import Direction, HoldKind, Phase, Step
+from pointsman.rollouts.record import Direction, HoldKind, Step
 from pointsman.rollouts.request import AlarmWaiver, Amount, Freeze
 from tests.unit.rollouts.build import NOW
 from tests.unit.rollouts.drive import held, reasons, until, updates, world

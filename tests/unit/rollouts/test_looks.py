@@ -6,7 +6,8 @@ from itertools import pairwise
 import pytest
 
 from pointsman.rollouts.commands import pause
-from pointsman.rollouts.record import HoldKind, Intent, Phase, Step
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import HoldKind, Intent, Step
 from pointsman.rollouts.request import Amount, Freeze, NoTraffic
 from tests.unit.rollouts.build import NOW
 from tests.unit.rollouts.drive import held, until, world

@@ -1,7 +1,8 @@
 """The kill switch when its makers are slow, or it cannot be made: nothing of it is left, and no end waits for it."""
 
 from pointsman.rollouts.decision import Act, CreateSwitch, DeleteSwitch
-from pointsman.rollouts.record import Phase, Switch
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import Switch
 from tests.unit.rollouts.drive import world
 from tests.unit.rollouts.world import Edges
 

@@ -3,7 +3,8 @@
 import pytest
 
 from pointsman.rollouts.commands import pause
-from pointsman.rollouts.record import Direction, HoldKind, Intent, Phase, State, Step
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import Direction, HoldKind, Intent, State, Step
 from pointsman.rollouts.request import NoTraffic, OnFailure
 from tests.unit.rollouts.build import NEW, OLD
 from tests.unit.rollouts.drive import held, until, updates, world

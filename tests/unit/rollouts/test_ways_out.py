@@ -8,7 +8,8 @@ from pointsman.rollouts.commands import retry
 from pointsman.rollouts.decision import FireSwitch, SubmitUpdate, SuspendScaling
 from pointsman.rollouts.draft import ATTEMPTS_BACK, MOST_CHANGES, PATIENCE
 from pointsman.rollouts.observations import WHOLE, AlarmState, Suspension
-from pointsman.rollouts.record import Direction, HoldKind, Phase, State, Step, Switch
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import Direction, HoldKind, State, Step, Switch
 from pointsman.rollouts.request import Amount, OnFailure, Yielding
 from tests.unit.rollouts.build import BIG_BOX, NEW, OLD, OTHER
 from tests.unit.rollouts.drive import held, until, updates, world

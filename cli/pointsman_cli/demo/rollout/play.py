@@ -8,7 +8,7 @@ from typing import Any
 from pointsman.errors import Gone
 from pointsman.rollout_documents import parse_request
 from pointsman.rollout_ports import StoredRollout
-from pointsman.rollouts.draft import switch_name
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman_cli.demo.rollout.deployed import Deployed, deploy

@@ -11,6 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+from pointsman.aws.rollout_index import item_key
 from pointsman.aws.stored_values import hints, pack, unpack
 from pointsman.aws.table import Item, number, text
 from pointsman.errors import Misconfigured
@@ -21,13 +22,7 @@ from pointsman.rollouts.reasons import Said
 from pointsman.rollouts.record import SCHEMA, ComponentRecord, RolloutRecord
 from pointsman.rollouts.request import Request
 
-RECORD = "ROLLOUT"
 LATER = frozenset({"components", "rollout", "rev", "schema"})  # kept elsewhere than in the record's own JSON
-
-
-def key(rollout: str, sort: str = RECORD) -> Item:
-    """The key of one of a rollout's items."""
-    return {"pk": text(f"ROLLOUT#{rollout}"), "sk": text(sort)}
 
 
 def lock_key(endpoint: str) -> Item:
@@ -58,7 +53,7 @@ def state_of(record: RolloutRecord) -> str:
 def component_item(rollout: str, component: ComponentRecord) -> Item:
     """A component's record as an item."""
     return {
-        **key(rollout, f"COMPONENT#{component.name}"),
+        **item_key(rollout, f"COMPONENT#{component.name}"),
         "schema": number(SCHEMA),
         "state": text(component.state.value),
         "body": text(written(component)),
@@ -72,10 +67,10 @@ def plan_items(plan: Plan, components: Iterable[ComponentRecord]) -> tuple[Item,
         for name in ("old", "new"):
             body = json.dumps(member[name], separators=(",", ":"))
             digest = sha256(body.encode()).hexdigest()[:40]
-            specs[digest] = {**key(plan.rollout, f"SPEC#{digest}"), "schema": number(SCHEMA), "body": text(body)}
+            specs[digest] = {**item_key(plan.rollout, f"SPEC#{digest}"), "schema": number(SCHEMA), "body": text(body)}
             member[name] = digest
     return {
-        **key(plan.rollout, "PLAN"),
+        **item_key(plan.rollout, "PLAN"),
         "schema": number(SCHEMA),
         "body": squeezed(packed),
         "components": squeezed([pack(component) for component in components]),
@@ -85,7 +80,7 @@ def plan_items(plan: Plan, components: Iterable[ComponentRecord]) -> tuple[Item,
 def journal_item(rollout: str, line: JournalEntry) -> Item:
     """A journal line as an item."""
     return {
-        **key(rollout, f"JOURNAL#{line.rev:08d}"),
+        **item_key(rollout, f"JOURNAL#{line.rev:08d}"),
         "schema": number(SCHEMA),
         "at": number(line.at),
         "actor": text(line.actor),

@@ -9,38 +9,32 @@ from dataclasses import replace
 from typing import Any
 
 from pointsman.aws import rollout_items as items
-from pointsman.aws.table import Item, Table, number, text
+from pointsman.aws.rollout_index import ENDED, OPEN, DynamoRolloutIndex, item_key
+from pointsman.aws.table import Item, number, text
 from pointsman.errors import Conflict, Gone
-from pointsman.rollout_ports import OpenRollout, Refusal, StoredRollout, Woken
+from pointsman.rollout_ports import Refusal, StoredRollout
 from pointsman.rollouts.decision import Decision, JournalEntry, ResumeScaling, SetCopies, SubmitUpdate, SuspendScaling
-from pointsman.rollouts.draft import MOST_CHANGES, switch_name
+from pointsman.rollouts.draft import MOST_CHANGES
 from pointsman.rollouts.observations import LockView
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice
-from pointsman.rollouts.record import SCHEMA, Phase, RolloutRecord
+from pointsman.rollouts.record import SCHEMA, RolloutRecord
 from pointsman.rollouts.request import Request
 
-INDEX = "open_by_next_wake"
-OPEN = "rollout"  # the index has one partition: open rollouts are few
 MOST_ITEMS = 100  # of one transaction
 LATE = 99_999_999  # stands for the revision of a notice that came after the end
-PHASES = frozenset(phase.value for phase in Phase)  # a later release may know more: it looks after those itself
-ENDED = {f":p{number_}": text(phase.value) for number_, phase in enumerate(p for p in Phase if p.terminal)}
 Action = tuple[str, Mapping[str, Any]]
 
 
-class DynamoRolloutTable:
+class DynamoRolloutTable(DynamoRolloutIndex):
     """`ROLLOUT#id` with its record, components, plan, journal and notices, `LOCK#endpoint` and `ROLLOUTS`."""
-
-    def __init__(self, dynamodb: Any, table: str) -> None:
-        """Use this table."""
-        self._table = Table(dynamodb, table)
 
     def create(self, request: Request, decision: Decision) -> None:
         """Store a new rollout with its first journal line and notices. Raises `Conflict` when its id is taken."""
         record, line = decision.record, _line(decision)
         item = {
-            **items.key(record.rollout),
+            **item_key(record.rollout),
             "request": text(items.written(request)),
             "schema": number(SCHEMA),
             "rev": number(record.rev),
@@ -67,10 +61,10 @@ class DynamoRolloutTable:
 
     def load(self, rollout: str) -> StoredRollout:
         """The rollout, whole, for a pass that will commit on its `rev`; raises `Gone` when there is none."""
-        item = self._table.get(items.key(rollout))
+        item = self._table.get(item_key(rollout))
         if item is None:
             raise Gone(f"there is no rollout {rollout}")
-        plan = self._table.get(items.key(rollout, "PLAN"))
+        plan = self._table.get(item_key(rollout, "PLAN"))
         planned = None if plan is None else (plan, self._parts(rollout, "SPEC#"))
         return items.read_rollout(item, planned, self._parts(rollout, "COMPONENT#"))
 
@@ -108,7 +102,7 @@ class DynamoRolloutTable:
         """Nothing has changed: store when to look again, and count a pass. Raises `Conflict`."""
         passes = "passes = passes + :one" if generation == read.generation else "passes = :none"
         self._table.update(
-            items.key(read.record.rollout),
+            item_key(read.record.rollout),
             UpdateExpression=f"SET next_wake_at = :wake, generation = :generation, {passes}",
             ConditionExpression="rev = :rev AND generation = :before",
             ExpressionAttributeValues={
@@ -123,53 +117,11 @@ class DynamoRolloutTable:
     def reply(self, rollout: str, refusals: Mapping[str, Refusal]) -> None:
         """Keep what SageMaker refused; the last refusal of a component is the one kept."""
         self._table.update(
-            items.key(rollout),
+            item_key(rollout),
             UpdateExpression="SET refusals = :refusals",
             ConditionExpression="attribute_exists(pk)",
             ExpressionAttributeValues={":refusals": text(items.written_refusals(refusals))},
         )
-
-    def wake(self, rollout: str) -> Woken:
-        """Count a wake, and tell whom to wake. Raises `Gone` when there is no such rollout."""
-        try:
-            item = self._table.update(
-                items.key(rollout),
-                UpdateExpression="ADD wake_seq :one",
-                ConditionExpression="attribute_exists(pk)",
-                ExpressionAttributeValues={":one": number(1)},
-                ReturnValues="ALL_NEW",
-            )
-        except Conflict:
-            raise Gone(f"there is no rollout {rollout}") from None
-        return Woken(item.get("task_token", {"S": ""})["S"], int(item["generation"]["N"]))
-
-    def succeed(self, rollout: str, generation: int) -> int:
-        """Make the next generation the real one, if this one still is; gives the real one."""
-        with suppress(Conflict):
-            self._table.update(
-                items.key(rollout),
-                UpdateExpression="SET generation = :next, passes = :none",
-                ConditionExpression="generation = :this",
-                ExpressionAttributeValues={
-                    ":next": number(generation + 1),
-                    ":this": number(generation),
-                    ":none": number(0),
-                },
-            )
-        item = self._table.get(items.key(rollout))
-        if item is None:
-            raise Gone(f"there is no rollout {rollout}")
-        return int(item["generation"]["N"])
-
-    def open(self) -> tuple[OpenRollout, ...]:
-        """Every rollout that is not done with, the most overdue first; eventually consistent."""
-        found = self._table.query(
-            "#open = :open",
-            {":open": text(OPEN)},
-            IndexName=INDEX,
-            ExpressionAttributeNames={"#open": "open"},
-        )
-        return tuple(map(_open, (item for item in found if item["phase"]["S"] in PHASES)))
 
     def rollouts(self, limit: int) -> tuple[str, ...]:
         """The ids of the last rollouts that were asked for, the newest first."""
@@ -202,7 +154,7 @@ class DynamoRolloutTable:
     def sent(self, rollout: str, key: str) -> None:
         """Remember that this notice was sent."""
         self._table.update(
-            items.key(rollout, f"NOTICE#{key}"),
+            item_key(rollout, f"NOTICE#{key}"),
             UpdateExpression="SET sent = :yes",
             ExpressionAttributeValues={":yes": {"BOOL": True}},
         )
@@ -211,7 +163,7 @@ class DynamoRolloutTable:
         """All notices up to this revision were sent."""
         with suppress(Conflict):  # another commit has left notices since
             self._table.update(
-                items.key(rollout),
+                item_key(rollout),
                 UpdateExpression="REMOVE unsent",
                 ConditionExpression="unsent = :unsent",
                 ExpressionAttributeValues={":unsent": number(unsent)},
@@ -219,7 +171,7 @@ class DynamoRolloutTable:
 
     def late(self, rollout: str, notice: Notice) -> None:
         """Add a notice to a rollout that has ended, once; one that has not ended is left alone."""
-        key, at = items.key(rollout, f"NOTICE#{notice.key}"), number(LATE)
+        key, at = item_key(rollout, f"NOTICE#{notice.key}"), number(LATE)
         with suppress(Conflict):
             self._table.together(
                 [
@@ -233,24 +185,13 @@ class DynamoRolloutTable:
                     (
                         "Update",
                         {
-                            "Key": items.key(rollout),
+                            "Key": item_key(rollout),
                             "UpdateExpression": "SET unsent = if_not_exists(unsent, :late)",
                             "ConditionExpression": f"phase IN ({', '.join(ENDED)})",
                             "ExpressionAttributeValues": {":late": at, **ENDED},
                         },
                     ),
                 ]
-            )
-
-    def close(self, rollout: str) -> None:
-        """Be done with a rollout that has ended, and whose notices were sent."""
-        with suppress(Conflict):
-            self._table.update(
-                items.key(rollout),
-                UpdateExpression="REMOVE #open",
-                ConditionExpression=f"attribute_not_exists(unsent) AND phase IN ({', '.join(ENDED)})",
-                ExpressionAttributeNames={"#open": "open"},
-                ExpressionAttributeValues=ENDED,
             )
 
     def _planned(self, decision: Decision) -> list[Action]:
@@ -288,7 +229,7 @@ def _advanced(read: StoredRollout, decision: Decision, wake_at: float, generatio
         values["unsent"] = number(after.rev)
     values |= _wakers(decision)
     return {
-        "Key": items.key(after.rollout),
+        "Key": item_key(after.rollout),
         "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in values),
         "ConditionExpression": "#rev = :before AND #generation = :this",
         "ExpressionAttributeNames": {f"#{name}": name for name in values},
@@ -378,22 +319,10 @@ def _notices(rollout: str, decision: Decision, room: int) -> list[Action]:
         (
             "Update",
             {
-                "Key": items.key(rollout, f"NOTICE#{notice.key}"),
+                "Key": item_key(rollout, f"NOTICE#{notice.key}"),
                 "UpdateExpression": "SET sentence = if_not_exists(sentence, :sentence), rev = if_not_exists(rev, :rev)",
                 "ExpressionAttributeValues": {":sentence": text(notice.sentence), ":rev": number(decision.record.rev)},
             },
         )
         for notice in notices
     ]
-
-
-def _open(item: Item) -> OpenRollout:
-    return OpenRollout(
-        item["pk"]["S"].removeprefix("ROLLOUT#"),
-        Phase(item["phase"]["S"]),
-        float(item["next_wake_at"]["N"]),
-        int(item["generation"]["N"]),
-        int(item.get("unsent", {"N": "0"})["N"]),
-        tuple(sorted(item.get("alarms", {"SS": ()})["SS"])),
-        tuple(sorted(item.get("endpoints", {"SS": ()})["SS"])),
-    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from pointsman.aws.faults import Translated
 from pointsman.errors import Gone
-from pointsman.rollout_ports import Life
+from pointsman.rollout_wake_ports import Life
 
 TAKEN = ("ExecutionAlreadyExists",)
 OVER = ("TaskTimedOut", "TaskDoesNotExist", "InvalidToken")  # whoever waited waits no more

@@ -10,6 +10,7 @@ from math import ceil
 from typing import Any
 
 from pointsman.errors import Conflict, Gone, Misconfigured, PointsmanError, Refused, Transient
+from pointsman.loops.rollout_notices import Teller
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.ports import Clock
 from pointsman.rollout_log_ports import RolloutLog, RolloutPass
@@ -60,28 +61,6 @@ class Advance:
     def answer(self) -> dict[str, Any]:
         """As the state machine reads it."""
         return {name: getattr(self, name) for name in self.__slots__}
-
-
-@dataclass(frozen=True, slots=True)
-class Teller:
-    """Sends the notices that commits have left."""
-
-    table: RolloutTable
-    notices: RolloutNotices
-    log: RolloutLog
-
-    def tell(self, stored: StoredRollout) -> None:
-        """Send the notices that were not sent; what fails is sent by a later pass, or by the clock."""
-        if not stored.unsent:
-            return
-        rollout = stored.record.rollout
-        try:
-            for notice in self.table.notices(rollout):
-                self.notices.send(notice)
-                self.table.sent(rollout, notice.key)
-            self.table.settle(rollout, stored.unsent)
-        except (Transient, Misconfigured) as error:
-            self.log.stumbled(rollout, f"notices: {error}", known=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from pointsman.loops.rollout_wakers import RolloutWaker
 from pointsman.ports import Clock, DeadLetters
 from pointsman.rollout_inbound import Command, Verb, command, from_bus
 from pointsman.rollout_log_ports import RolloutLog
-from pointsman.rollout_ports import ID, ID_IN_WORDS, LONGEST_ID, Execution, RolloutTable, StoredRollout
+from pointsman.rollout_ports import ID, ID_IN_WORDS, LONGEST_ID, RolloutTable, StoredRollout
+from pointsman.rollout_wake_ports import Execution
 from pointsman.rollouts import commands
 from pointsman.rollouts.commands import By, CommandRefused
 from pointsman.rollouts.decision import Decision

@@ -22,7 +22,6 @@ from pointsman.rollout_ports import (
     StopSwitch,
     StoredRollout,
 )
-from pointsman.rollouts.draft import switch_name
 from pointsman.rollouts.observations import (
     Absent,
     AlarmState,
@@ -34,6 +33,7 @@ from pointsman.rollouts.observations import (
     Occupant,
     Seen,
 )
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.request import Request
 from pointsman.rollouts.waves import names, resolve

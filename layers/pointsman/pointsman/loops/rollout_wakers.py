@@ -1,15 +1,13 @@
 """What wakes rollouts: alarms, endpoints that change their state, commands, and the clock. A wake decides nothing."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
 from pointsman.errors import Gone, PointsmanError, Transient
-from pointsman.loops.rollout import Teller
 from pointsman.ports import Clock
-from pointsman.rollout_log_ports import RolloutLog
-from pointsman.rollout_ports import Execution, Life, OpenRollout, RolloutTable
-from pointsman.rollouts.decision import alarm_after_end
-from pointsman.rollouts.draft import switch_name
+from pointsman.rollout_wake_ports import Execution, Life, OpenRollout, RolloutIndex, RolloutWakeLog
+from pointsman.rollouts.phase import switch_name
 
 WATCHED_AFTER = 86_400.0  # seconds after a rollout's end in which an alarm of its is told of
 
@@ -18,7 +16,7 @@ WATCHED_AFTER = 86_400.0  # seconds after a rollout's end in which an alarm of i
 class RolloutWaker:
     """Wakes one rollout: counts the wake, and ends the wait of whoever waits."""
 
-    table: RolloutTable
+    table: RolloutIndex
     execution: Execution
 
     def wake(self, rollout: str) -> None:
@@ -30,10 +28,14 @@ class RolloutWaker:
 
 @dataclass(frozen=True, slots=True)
 class RolloutRelay:
-    """An alarm or an endpoint wakes the open rollouts that it concerns."""
+    """An alarm or an endpoint wakes the open rollouts that it concerns.
 
-    table: RolloutTable
+    `late` is told of an alarm that fires when its rollout has ended.
+    """
+
+    table: RolloutIndex
     waker: RolloutWaker
+    late: Callable[[str, str], None]
 
     def alarm(self, alarm: str, *, fired: bool) -> tuple[str, ...]:
         """An alarm changed: the rollouts that were woken. Raises `Transient` for the platform to try again.
@@ -44,9 +46,7 @@ class RolloutRelay:
         for line in concerned:
             if line.phase.terminal and fired and alarm != switch_name(line.rollout):
                 with suppress(Gone):
-                    notice = alarm_after_end(self.table.load(line.rollout).record, alarm)
-                    if notice is not None:
-                        self.table.late(line.rollout, notice)
+                    self.late(line.rollout, alarm)
         return self._wake([line.rollout for line in concerned if not line.phase.terminal])
 
     def endpoint(self, endpoint: str) -> tuple[str, ...]:
@@ -75,15 +75,15 @@ class RolloutRelay:
 class DueRollouts:
     """Each minute: rollouts whose time has passed are woken, carried on where no execution lives, and told of.
 
-    A fault with one rollout keeps no other waiting.
+    A fault with one rollout keeps no other waiting. `tell` sends the notices that a rollout which has ended left.
     """
 
     clock: Clock
-    table: RolloutTable
+    table: RolloutIndex
     execution: Execution
     waker: RolloutWaker
-    teller: Teller
-    log: RolloutLog
+    tell: Callable[[str], None]
+    log: RolloutWakeLog
 
     def wake(self) -> tuple[str, ...]:
         """The rollouts that were woken; raises `Transient` after the last one when there was a fault with any."""
@@ -111,7 +111,7 @@ class DueRollouts:
 
     def _finish(self, line: OpenRollout, now: float) -> None:
         if line.unsent:
-            self.teller.tell(self.table.load(line.rollout))
+            self.tell(line.rollout)
         elif now > line.next_wake_at + WATCHED_AFTER:
             self.table.close(line.rollout)
 

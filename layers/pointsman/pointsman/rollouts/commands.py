@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pointsman.rollouts.decision import Decision, entry
 from pointsman.rollouts.draft import ATTEMPTS, MOST_CHANGES, SHED_BY_REVERT
 from pointsman.rollouts.observations import ComponentView, Observations, Status
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import MARKS, Plan
 from pointsman.rollouts.reasons import Notice, Reason, Said
 from pointsman.rollouts.record import (
@@ -17,7 +18,6 @@ from pointsman.rollouts.record import (
     Hold,
     HoldKind,
     Intent,
-    Phase,
     RolloutRecord,
     State,
     Step,

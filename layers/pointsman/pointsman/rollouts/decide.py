@@ -11,10 +11,11 @@ from pointsman.rollouts.gate import Verdict
 from pointsman.rollouts.looks import next_look
 from pointsman.rollouts.notes import advance_notes, give_all_back, give_back
 from pointsman.rollouts.observations import AlarmState, ComponentView, Observations
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import STOP, ComponentRecord, HoldKind, Intent, Phase, RolloutRecord, State, Step, Switch
+from pointsman.rollouts.record import STOP, ComponentRecord, HoldKind, Intent, RolloutRecord, State, Step, Switch
 from pointsman.rollouts.request import OnFailure, Request
 from pointsman.rollouts.switch import advance_switch, dispose_of_switch, make_switch
 

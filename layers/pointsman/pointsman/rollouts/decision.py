@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 from pointsman.rollouts.observations import Suspension
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice, Said
-from pointsman.rollouts.record import Attempt, ComponentRecord, HoldKind, Phase, RolloutRecord, State, Step
+from pointsman.rollouts.record import Attempt, ComponentRecord, HoldKind, RolloutRecord, State, Step
 from pointsman.rollouts.specs import Spec
 
 

@@ -5,19 +5,10 @@ from dataclasses import replace
 from pointsman.rollouts.decision import Act, Decision, entry
 from pointsman.rollouts.gate import Judgement, Watch, Window, judge
 from pointsman.rollouts.observations import AlarmView, Observations
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Member, Plan
 from pointsman.rollouts.reasons import Notice, Reason, Said
-from pointsman.rollouts.record import (
-    Back,
-    ComponentRecord,
-    Direction,
-    Hold,
-    HoldKind,
-    Intent,
-    Phase,
-    RolloutRecord,
-    State,
-)
+from pointsman.rollouts.record import Back, ComponentRecord, Direction, Hold, HoldKind, Intent, RolloutRecord, State
 
 MOST_CHANGES = 40  # components that one transaction may change, beside locks, journal and notices
 LEASE = 180.0  # how long the sender of an act may live after its commit: longer than the function's timeout
@@ -181,11 +172,6 @@ class Draft:
             next_wake_at=None if after.phase.terminal else self.now,
             unlocks=self.unlocks,
         )
-
-
-def switch_name(rollout: str) -> str:
-    """The kill switch's name, never used again: a rollout's id is not."""
-    return f"pointsman-kill-{rollout}"
 
 
 def in_flight(component: ComponentRecord) -> bool:

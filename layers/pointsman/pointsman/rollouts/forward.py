@@ -8,17 +8,10 @@ from pointsman.rollouts.gate import LAG, Why, earliest_pass
 from pointsman.rollouts.gate import Verdict as Judged
 from pointsman.rollouts.notes import copies_changed, scaling_suspended
 from pointsman.rollouts.observations import AlarmState, ComponentView, EndpointView, Occupant, Status
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Member, needs_on
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import (
-    ComponentRecord,
-    Direction,
-    HoldKind,
-    NoteState,
-    Phase,
-    State,
-    Step,
-)
+from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, NoteState, State, Step
 from pointsman.rollouts.request import Capacity, NoTraffic, SingleCopy
 from pointsman.rollouts.submit import batches_now, has_room, prepare, send
 

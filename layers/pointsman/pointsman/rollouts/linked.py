@@ -5,9 +5,10 @@ from dataclasses import replace
 from pointsman.rollouts.commands import By, CommandRefused
 from pointsman.rollouts.decision import Decision, entry
 from pointsman.rollouts.observations import Answer, Observations
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice, Reason, Said
-from pointsman.rollouts.record import Back, ComponentRecord, Intent, Phase, RolloutRecord, State
+from pointsman.rollouts.record import Back, ComponentRecord, Intent, RolloutRecord, State
 from pointsman.rollouts.request import Request, Target
 
 

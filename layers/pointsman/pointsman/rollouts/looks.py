@@ -7,7 +7,8 @@ may have happened by then, and is never further off than one poll interval.
 import math
 
 from pointsman.rollouts.draft import Draft, in_flight
-from pointsman.rollouts.record import ComponentRecord, Direction, Intent, Phase, Step
+from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import ComponentRecord, Direction, Intent, Step
 
 LEAST = 30.0  # seconds between two looks at what moves by itself
 SHARE = 0.1  # of the time for which nothing was seen to move: so late may a look see that something has

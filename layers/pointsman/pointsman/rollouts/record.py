@@ -9,35 +9,10 @@ from enum import IntEnum, StrEnum
 
 from pointsman.rollouts.batches import Batch
 from pointsman.rollouts.observations import NOTHING, Suspension
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.specs import Spec
 
 SCHEMA = 1
-
-
-class Phase(StrEnum):
-    """Where the rollout is."""
-
-    PLANNED = "PLANNED"
-    PREFLIGHT = "PREFLIGHT"
-    RUNNING = "RUNNING"
-    FINAL_BAKE = "FINAL_BAKE"
-    STOPPING = "STOPPING"
-    ROLLING_BACK = "ROLLING_BACK"
-    SUCCEEDED = "SUCCEEDED"
-    REJECTED = "REJECTED"
-    STOPPED = "STOPPED"
-    ROLLED_BACK = "ROLLED_BACK"
-    ROLLBACK_INCOMPLETE = "ROLLBACK_INCOMPLETE"
-
-    @property
-    def terminal(self) -> bool:
-        """Whether the record never changes again."""
-        return self in _TERMINAL
-
-
-_TERMINAL = frozenset(
-    {Phase.SUCCEEDED, Phase.REJECTED, Phase.STOPPED, Phase.ROLLED_BACK, Phase.ROLLBACK_INCOMPLETE},
-)
 
 
 class Step(StrEnum):

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pointsman.rollouts.batches import Batch, single
 from pointsman.rollouts.capacity import Room, make_room, room_for, with_copies
 from pointsman.rollouts.decision import SubmitUpdate
-from pointsman.rollouts.draft import ATTEMPTS, ATTEMPTS_BACK, LEASE, SLACK, Draft, switch_name
+from pointsman.rollouts.draft import ATTEMPTS, ATTEMPTS_BACK, LEASE, SLACK, Draft
 from pointsman.rollouts.notes import copies_changed, scaling_suspended
 from pointsman.rollouts.observations import ComponentView, EndpointView, Occupant
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import MARKS, Member, Need, needs_on
 from pointsman.rollouts.planner import new_per_instance, size_batch
 from pointsman.rollouts.reasons import Reason

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from pointsman.rollouts.decision import Act, CreateSwitch, DeleteSwitch, FireSwitch
-from pointsman.rollouts.draft import ASK_AGAIN, LEASE, PATIENCE, Draft, switch_name
+from pointsman.rollouts.draft import ASK_AGAIN, LEASE, PATIENCE, Draft
 from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Direction, Intent, Switch
 

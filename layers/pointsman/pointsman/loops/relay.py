@@ -1,0 +1,58 @@
+"""What alarms and endpoints wake: the queues and the rollouts that name them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from json import dumps
+from typing import Any
+
+from pointsman.documents import InvalidDocument
+from pointsman.errors import Poison
+from pointsman.inbound import EndpointChanged, watched_event
+from pointsman.log_ports import WakerLog
+from pointsman.loops.rollout_wakers import RolloutRelay
+from pointsman.policy_documents import stored_policy
+from pointsman.ports import Clock, Control, DeadLetters, Wakes
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmRelay:
+    """An alarm or an endpoint wakes the queues and rollouts that name it; what it means is decided in their pass."""
+
+    clock: Clock
+    control: Control
+    wakes: Wakes
+    rollouts: RolloutRelay
+    dead_letters: DeadLetters
+    log: WakerLog
+
+    def relay(self, event: Mapping[str, Any]) -> tuple[str, ...]:
+        """The queues and the rollouts that were woken. Raises `Transient` for the platform to try again."""
+        try:
+            news = watched_event(event)
+        except Poison as poison:
+            self.dead_letters.bury(dumps(event, default=str), poison.reason, poison.place)
+            self.log.poisoned(poison.reason, poison.place)
+            return ()
+        if isinstance(news, EndpointChanged):
+            rollouts = self.rollouts.endpoint(news.endpoint)
+            self.log.woken((), rollouts=rollouts, because=f"endpoint {news.endpoint}")
+            return rollouts
+        # Rollouts before queues: a fleet may have to go back.
+        rollouts = self.rollouts.alarm(news.alarm, fired=news.fired)
+        queues = tuple(queue for queue in self.control.queues() if self._names(queue, news.alarm))
+        for queue in queues:
+            self.wakes.wake(queue, self.clock.now())
+        self.log.woken(queues, rollouts=rollouts, because=f"alarm {news.alarm}")
+        return (*rollouts, *queues)
+
+    def _names(self, queue: str, alarm: str) -> bool:
+        stored = self.control.policy(queue)
+        if stored is None:
+            return False
+        try:
+            policy = stored_policy(stored.document)
+        except InvalidDocument:
+            return True  # the pass says what is wrong with it
+        named = [rule.alarm for rule in policy.on_alarm] + [rule.alarm for rule in policy.on_alarm_shares]
+        return any(fnmatchcase(alarm, pattern) for pattern in named)
