@@ -5,10 +5,10 @@ from dataclasses import fields
 from typing import Any
 
 from pointsman.aws.messages import BUCKET_SECONDS
-from pointsman.aws.rollout_table import INDEX
+from pointsman.aws.rollout_index import INDEX
 from pointsman.inbound import ENDPOINTS
 from pointsman.rollout_inbound import COMMAND, REQUEST
-from pointsman.rollout_ports import OpenRollout
+from pointsman.rollout_wake_ports import OpenRollout
 from tests.template.stack import Stack, target
 
 EVENTBRIDGE = "events.amazonaws.com"
