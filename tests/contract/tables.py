@@ -12,7 +12,7 @@ from pointsman.aws.clients import Clients
 def create_table(aws: Clients, written: Mapping[str, Any], logical_id: str) -> str:
     """Create a table of the template; gives its name."""
     properties = dict(written[logical_id]["Properties"])
-    for separate in ("TimeToLiveSpecification", "PointInTimeRecoverySpecification"):
+    for separate in ("TimeToLiveSpecification", "PointInTimeRecoverySpecification", "SSESpecification"):
         properties.pop(separate, None)
     aws.dynamodb.create_table(TableName=logical_id, **properties)
     return logical_id
