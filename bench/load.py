@@ -7,9 +7,9 @@ from pointsman.ports import QueueDescription
 from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.jobs import Detail, JobRecord, Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import AlarmBoost, Deadline, JobClass, Match, Mode, Policy, Preemption, Reservation
 from pointsman.queues.quota import QuotaShare
-from pointsman.queues.view import QueueKind
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0

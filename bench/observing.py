@@ -13,7 +13,8 @@ from pointsman.loops.quota import Shares
 from pointsman.loops.view import jobs_of
 from pointsman.ports import QueueRecord, Snapshot
 from pointsman.queues.decide import decide
-from pointsman.queues.view import QueueKind, QueueView, Share
+from pointsman.queues.kinds import QueueKind
+from pointsman.queues.view import QueueView, Share
 
 
 class _Clock:

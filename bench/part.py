@@ -10,7 +10,7 @@ from bench.load import Load
 from bench.observing import observing
 from bench.recording import recording
 from bench.simulating import simulating
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 
 
 def _load(asked: dict[str, Any]) -> Load:

@@ -14,7 +14,7 @@ from pointsman.errors import Gone, UserMistake
 from pointsman.policy_documents import stored_policy
 from pointsman.queues.jobs import Detail, JobRecord, Sighting, Stage, Status
 from pointsman.queues.policy import Policy
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from pointsman_cli import options
 from pointsman_cli.access import Deployment
 from pointsman_cli.check import check

@@ -12,8 +12,8 @@ from pointsman.errors import Gone, Misconfigured, Transient, UserMistake
 from pointsman.loops.fit import misfits
 from pointsman.policy_documents import policy_schema
 from pointsman.ports import QueueDescription
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import Policy
-from pointsman.queues.view import QueueKind
 from pointsman_cli import options
 from pointsman_cli.check import Checked, Finding, check, problem_shape
 from pointsman_cli.due import make_due

@@ -14,9 +14,9 @@ from pointsman.errors import Conflict, UserMistake
 from pointsman.loops.fit import misfits
 from pointsman.policy_documents import stored_policy
 from pointsman.ports import StoredPolicy
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import Policy
 from pointsman.queues.policy_changes import changes
-from pointsman.queues.view import QueueKind
 from pointsman_cli import options
 from pointsman_cli.access import Deployment
 from pointsman_cli.check import check

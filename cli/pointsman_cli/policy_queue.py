@@ -4,8 +4,8 @@ from pointsman.errors import Gone, UserMistake
 from pointsman.loops.fit import unlisted
 from pointsman.loops.view import problems_of
 from pointsman.ports import QueueDescription, StoredPolicy
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import Policy
-from pointsman.queues.view import QueueKind
 from pointsman_cli.access import Deployment
 
 NO_QUEUE = "create it, or name another"

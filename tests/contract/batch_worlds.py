@@ -9,8 +9,8 @@ from pointsman.aws.clients import Clients
 from pointsman.aws.instance_types import Ec2InstanceTypes
 from pointsman.ports import BatchQueues
 from pointsman.queues.jobs import Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare
-from pointsman.queues.view import QueueKind
 from pointsman_emulator import Emulator
 from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock

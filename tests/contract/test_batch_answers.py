@@ -8,7 +8,7 @@ import pytest
 from pointsman.aws.batch import AwsBatchQueues
 from pointsman.aws.clients import Clients
 from pointsman.errors import Transient
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from pointsman_emulator import Emulator
 from tests.contract.batch_worlds import EmulatedWorld
 from tests.contract.interference import Interfered

@@ -8,7 +8,7 @@ from pointsman.aws.clients import Clients
 from pointsman.errors import Gone
 from pointsman.ports import Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Status
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from pointsman_emulator import Emulator
 from tests.contract.batch_worlds import BatchWorld, EmulatedWorld, FakeWorld
 

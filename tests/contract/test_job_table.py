@@ -12,8 +12,8 @@ from pointsman.errors import Conflict, Transient
 from pointsman.ports import JobTable, QueueDescription, QueueRecord, Sweep
 from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.jobs import Detail, JobRecord, Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare, Strategy
-from pointsman.queues.view import QueueKind
 from tests.contract.interference import Interfered
 from tests.contract.jobs import QUEUE, T0, job, job_id
 from tests.fakes.job_table import FakeJobTable

@@ -7,7 +7,7 @@ import pytest
 
 from bench.load import Load
 from bench.observing import observing
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 
 PART = 20
 JOBS, PAGES, READ_UNITS = 100_000 // PART, math.ceil(25 / PART), 3_000 // PART

@@ -14,10 +14,10 @@ from pointsman.aws.share_settings import AwsShareSettings
 from pointsman.errors import Gone
 from pointsman.ports import BatchQueues
 from pointsman.queues.evictions import Eviction, Party, Progress
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import How
 from pointsman.queues.quota import QuotaShare, Strategy
 from pointsman.queues.share_changes import Setting, ShareChange
-from pointsman.queues.view import QueueKind
 from pointsman.share_ports import ShareRecords, ShareSettings
 from pointsman_emulator import Emulator
 from tests.contract.batch_worlds import EmulatedWorld

@@ -7,8 +7,8 @@ from typing import Any
 from pointsman.errors import Gone
 from pointsman.ports import Clock, JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Stage, Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare
-from pointsman.queues.view import QueueKind
 from tests.fakes.faults import Faulty, can_fail
 
 

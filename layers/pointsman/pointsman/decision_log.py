@@ -4,15 +4,17 @@ The clients of the log never fail a loop: what is written here goes to standard 
 """
 
 from contextlib import AbstractContextManager
-from statistics import fmean
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 
-from pointsman.log_ports import PassReport
 from pointsman.metrics import measure
-from pointsman.queues.gpu_use import GpuUse
 from pointsman.queues.reasons import Reason
+
+if TYPE_CHECKING:
+    from pointsman.log_ports import PassReport
+    from pointsman.queues.gpu_use import GpuUse
 
 MOVES_LOGGED = 20  # in full in one line; the history has them all
 TOLD_LOGGED = 20  # `queue plan` shows them all
@@ -37,7 +39,7 @@ class PowertoolsLog:
         """A notice could not be sent; it will be."""
         self._logger.warning("a notice is not sent yet", extra={"queue": queue, "why": why})
 
-    def passed(self, report: PassReport) -> None:
+    def passed(self, report: "PassReport") -> None:
         """A pass came to its end: the decision with its reasons, then the queue's figures."""
         decision, view = report.decision, report.view
         self._logger.info(
@@ -102,7 +104,7 @@ class PowertoolsLog:
         extra = {"queues": list(queues), "because": because}
         self._logger.info("woken", extra={**extra, "rollouts": list(rollouts)} if rollouts else extra)
 
-    def _measure(self, report: PassReport) -> None:
+    def _measure(self, report: "PassReport") -> None:
         view, queue = report.view, report.decision.queue
         running = min(view.used, sum(job.kind.size for job in view.busy if job.started is not None))
         done = sum(outcome == "done" for outcome in report.outcomes)
@@ -129,10 +131,12 @@ class PowertoolsLog:
         for name, waits in sorted(by_class.items()):
             of_class = {"queue": queue, "class": name}
             measure(of_class, {"Waiting": len(waits)})
-            measure(of_class, {"MeanWaitSoFar": fmean(waits), "LongestWaitSoFar": max(waits)}, MetricUnit.Seconds)
+            measure(
+                of_class, {"MeanWaitSoFar": sum(waits) / len(waits), "LongestWaitSoFar": max(waits)}, MetricUnit.Seconds
+            )
 
     @staticmethod
-    def _measure_gpus(queue: str, use: GpuUse) -> None:
+    def _measure_gpus(queue: str, use: "GpuUse") -> None:
         """What is not known is not put: an alarm on it then has no data, instead of a queue that idles."""
         measure({"queue": queue}, {"UnmeasuredInstances": use.unmeasured})
         if use.queue is not None:
@@ -140,7 +144,7 @@ class PowertoolsLog:
         for name, of_class in use.by_class:
             measure({"queue": queue, "class": name}, {"GpuUtilization": 100 * of_class}, MetricUnit.Percent)
 
-    def _measure_preemptions(self, report: PassReport) -> None:
+    def _measure_preemptions(self, report: "PassReport") -> None:
         """Who was evicted: as it was meant to be, for an owner that took back what it had lent, and unplanned."""
         reasons = [move.reason for move in report.preempted]
         asked = [e for e in report.decision.evictions if e.asked == report.decision.at] if report.mode == "act" else []

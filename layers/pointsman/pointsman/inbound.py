@@ -110,7 +110,7 @@ class _AlarmState(_Tolerant):
 
 class _Alarm(_Tolerant):
     alarm: Annotated[str, Field(alias="alarmName", min_length=1, max_length=255)]
-    state: _AlarmState = _AlarmState()
+    state: Annotated[_AlarmState, Field(default_factory=_AlarmState)]
 
 
 class _Endpoint(_Tolerant):

@@ -4,12 +4,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from pointsman.queues.gpu_use import GpuUse
-from pointsman.queues.reasons import Move
-from pointsman.queues.view import QueueView
-
 if TYPE_CHECKING:
     from pointsman.queues.decide import Decision
+    from pointsman.queues.gpu_use import GpuUse
+    from pointsman.queues.reasons import Move
+    from pointsman.queues.view import QueueView
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class PassReport:
     not time to measure).
     """
 
-    view: QueueView
+    view: "QueueView"
     decision: "Decision"
     outcomes: tuple[str, ...]
     mode: str
@@ -28,8 +27,8 @@ class PassReport:
     described: int
     listed: int
     problems: tuple[str, ...]
-    preempted: tuple[Move, ...] = ()
-    gpus: GpuUse | None = None
+    preempted: "tuple[Move, ...]" = ()
+    gpus: "GpuUse | None" = None
 
 
 class PassLog(Protocol):

@@ -6,16 +6,18 @@ are in `pointsman.aws`; the contract tests run the same suite over them and over
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pointsman.notice_ports import NoticeTable
-from pointsman.queues.effects import AlarmTransition, Effect
-from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Sighting, Status
-from pointsman.queues.pins import Pin
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare
-from pointsman.queues.reasons import Move
-from pointsman.queues.view import QueueKind
+
+if TYPE_CHECKING:
+    from pointsman.queues.effects import AlarmTransition, Effect
+    from pointsman.queues.estimates import History
+    from pointsman.queues.pins import Pin
+    from pointsman.queues.reasons import Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class BatchQueues(Protocol):
 class Alarms(Protocol):
     """CloudWatch alarms."""
 
-    def transitions(self, pattern: str, since: float) -> tuple[AlarmTransition, ...]:
+    def transitions(self, pattern: str, since: float) -> "tuple[AlarmTransition, ...]":
         """Moves into ALARM since then, from the history of the alarms whose names match the glob, oldest first."""
         ...
 
@@ -172,11 +174,11 @@ class JobTable(Protocol):
         """Store the record if it still has its version; the stored one has the next. Raises `Conflict`."""
         ...
 
-    def history(self, queue: str) -> History:
+    def history(self, queue: str) -> "History":
         """What run times have been learned of the queue's jobs."""
         ...
 
-    def save_history(self, queue: str, history: History) -> None:
+    def save_history(self, queue: str, history: "History") -> None:
         """Store what has been learned; only the pass that holds the queue's lease does."""
         ...
 
@@ -216,7 +218,7 @@ class RecordedMove:
 
     queue: str
     at: float
-    move: Move
+    move: "Move"
     policy: int
     outcome: str
 
@@ -253,19 +255,19 @@ class Control(NoticeTable, Protocol):
         """Every queue that has a policy."""
         ...
 
-    def effects(self, queue: str) -> tuple[Effect, ...]:
+    def effects(self, queue: str) -> "tuple[Effect, ...]":
         """The stored effects of the queue, the oldest first."""
         ...
 
-    def put_effect(self, queue: str, effect: Effect) -> None:
+    def put_effect(self, queue: str, effect: "Effect") -> None:
         """Store an effect; one alarm's transition on one class is one item, so that a second write changes nothing."""
         ...
 
-    def pins(self, queue: str) -> tuple[Pin, ...]:
+    def pins(self, queue: str) -> "tuple[Pin, ...]":
         """What people said of single jobs of the queue; those that are over may be among them."""
         ...
 
-    def put_pin(self, queue: str, pin: Pin) -> None:
+    def put_pin(self, queue: str, pin: "Pin") -> None:
         """Store a pin; the last of a job is the one kept."""
         ...
 

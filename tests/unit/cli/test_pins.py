@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pointsman.queues.jobs import Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.pins import Pin, PinKind
-from pointsman.queues.view import QueueKind
 from tests.unit.cli.harness import POLICY, Command
 
 NOW, QUEUE = 1_800_000_000.0, "search-training"

@@ -8,8 +8,8 @@ import pytest
 
 from pointsman.errors import Conflict, Transient
 from pointsman.ports import QueueRecord
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare
-from pointsman.queues.view import QueueKind
 from tests.unit.cli.harness import POLICY, Command
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from tests.unit.cli.harness import POLICY, Command
 
 QUEUE, ADA = "search-training", "arn:aws:iam::123456789012:user/ada"

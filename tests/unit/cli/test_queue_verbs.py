@@ -10,8 +10,8 @@ import pytest
 
 from pointsman.ports import RecordedMove
 from pointsman.queues.jobs import Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.reasons import Move, Reason
-from pointsman.queues.view import QueueKind
 from tests.unit.cli.harness import Command
 
 NOW = 1_800_000_000.0

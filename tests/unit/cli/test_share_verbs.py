@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pointsman.queues.jobs import Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare, Strategy
-from pointsman.queues.view import QueueKind
 from tests.unit.cli.harness import Command
 
 GPU = "ml.g5.xlarge"

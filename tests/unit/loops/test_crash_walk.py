@@ -15,10 +15,10 @@ import pytest
 from pointsman.loops.queue import LEASE, Outcome
 from pointsman.queues.days import Day, Ledger, day_of
 from pointsman.queues.jobs import Stage, Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.moves import RESERVED
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.standby import LOWEST
-from pointsman.queues.view import QueueKind
 from tests.unit.loops.world import QUEUE, World
 
 

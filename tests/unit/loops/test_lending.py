@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pointsman.errors import Transient
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from tests.unit.loops.quota_world import QuotaWorld, borrower, share
 from tests.unit.loops.world import QUEUE, World
 

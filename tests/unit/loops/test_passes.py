@@ -8,7 +8,7 @@ from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.inbound import Message
 from pointsman.ports import Snapshot
 from pointsman.queues.jobs import Status
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from tests.unit.loops.world import POLICY, QUEUE, World
 
 

@@ -5,7 +5,7 @@ import pytest
 from pointsman.errors import Transient
 from pointsman.loops.room import SIBLINGS
 from pointsman.queues.jobs import Status
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from tests.unit.loops.world import QUEUE, World
 
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from pointsman.queues.jobs import Status
-from pointsman.queues.view import QueueKind, Share
+from pointsman.queues.kinds import QueueKind
+from pointsman.queues.view import Share
 from tests.unit.loops.world import QUEUE, World
 
 POLICY: dict[str, Any] = {"share": "team*", "reservation": None, "on_alarm": []}

@@ -10,8 +10,8 @@ from pointsman.aws.share_settings import AwsShareSettings, weights_of
 from pointsman.errors import Gone
 from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import REASON_CHARACTERS, Detail, Sighting, Stage, Status, crashes_in, training_job
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import ANY_TYPE
-from pointsman.queues.view import QueueKind
 
 PAGE = 100
 MILLISECONDS_FROM = 1e11  # as epoch seconds this is the year 5138: Batch gives milliseconds, some samples seconds

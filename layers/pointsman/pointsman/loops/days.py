@@ -15,8 +15,9 @@ from pointsman.queues.classify import Classifier
 from pointsman.queues.day_sums import Use
 from pointsman.queues.days import Ledger, Look, SeenJob, count
 from pointsman.queues.jobs import JobRecord, Stage, Status
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import Policy
-from pointsman.queues.view import QueueKind, QueueView
+from pointsman.queues.view import QueueView
 
 MOST_MOVES = 1000  # between two passes; more would be 30 calls of Batch a second
 DONE = "done"

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from pointsman.documents import Problem
 from pointsman.ports import QueueDescription
 from pointsman.queues.globs import overlap
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import How, Mode, Policy
-from pointsman.queues.view import QueueKind
 
 _A = {
     QueueKind.FAIR_SHARE: "a fair-share queue",

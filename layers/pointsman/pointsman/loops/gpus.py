@@ -7,7 +7,7 @@ from pointsman.gpu_ports import GpuSeries
 from pointsman.loops.observe import Observation
 from pointsman.ports import QueueRecord
 from pointsman.queues.gpu_use import GpuUse, gpu_use
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 
 EVERY = 300.0  # seconds: each host is one metric that is paid for each time
 HOSTS = 500  # that one look asks for, at most; the others count as unmeasured

@@ -30,10 +30,11 @@ from pointsman.ports import (
 )
 from pointsman.queues.estimates import Finished, History
 from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Stage, Status, merge
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.notices import failures
 from pointsman.queues.policy import Policy
 from pointsman.queues.reasons import Move
-from pointsman.queues.view import QueueKind, QueueView
+from pointsman.queues.view import QueueView
 
 QUEUE_CALLS = 3  # to describe a queue
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes

@@ -8,9 +8,10 @@ from pointsman.ports import QueueDescription, QueueRecord, Snapshot
 from pointsman.queues.classify import Classifier
 from pointsman.queues.estimates import Finished
 from pointsman.queues.jobs import SOON, BusyJob, Detail, JobRecord, Stage, Status, WaitingJob
+from pointsman.queues.kinds import QueueKind
 from pointsman.queues.pins import Pin, foreign_until
 from pointsman.queues.policy import Policy, due_of
-from pointsman.queues.view import QueueKind, Share
+from pointsman.queues.view import Share
 from pointsman.queues.waiting import Waiting
 
 UNDESCRIBED = Detail(size=1, gpus=0, share=None, priority=0)

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from pointsman.queues.effects import Effect
 from pointsman.queues.estimates import History
@@ -11,15 +10,6 @@ from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.pins import Pin
 from pointsman.queues.quota import QuotaShare
 from pointsman.queues.waiting import Waiting
-
-
-class QueueKind(StrEnum):
-    """What decides a queue's order, and so what can be moved in it."""
-
-    FAIR_SHARE = "fair share"
-    QUOTA_SHARE = "quota shares"
-    FIFO = "FIFO"
-    CONTAINER = "container"
 
 
 @dataclass(frozen=True, slots=True)
