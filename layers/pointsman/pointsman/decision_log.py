@@ -89,6 +89,7 @@ class PowertoolsLog:
         """A pass failed."""
         self._logger.error("pass failed", extra={"queue": queue, "why": why}, exc_info=not known)
         measure({"queue": queue}, {"FailedPasses": 1})
+        measure({}, {"FailedPasses": 1})
 
     def recorded(self, *, messages: int, jobs: int, again: int) -> None:
         """A batch of job events was folded in."""

@@ -60,6 +60,7 @@ class PowertoolsRolloutLog:
                 "next_wake": decision.next_wake_at,
             },
         )
+        measure({"phase": record.phase.value}, {"RolloutPasses": 1})
         counts: dict[str, float] = {"RolloutPasses": 1, "RolloutActs": len(report.outcomes)}
         if decision.journal is not None and record.phase.terminal:
             counts[_ENDS[record.phase]] = 1
