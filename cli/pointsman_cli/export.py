@@ -2,21 +2,21 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor
 from pathlib import Path
-from time import sleep
 
 import click
 
 from pointsman.errors import Gone, UserMistake
 from pointsman.policy_documents import stored_policy
 from pointsman.queues.jobs import Detail, JobRecord, Sighting, Stage, Status
-from pointsman.queues.policy import Policy
 from pointsman.queues.kinds import QueueKind
+from pointsman.queues.policy import Policy
 from pointsman_cli import options
 from pointsman_cli.access import Deployment
+from pointsman_cli.budget import Budget
 from pointsman_cli.check import check
 from pointsman_cli.failures import FOUND
 from pointsman_cli.printing import counted, moment, print_json
@@ -25,7 +25,6 @@ from pointsman_simulator.traces import TEAM_OF_ALL
 
 COLUMNS = ("submit_s", "duration_s", "gpus", "team", "derived_class", "name", "wait_s", "instances", "share", "tags",
            "job_id")  # fmt: skip
-PAUSE = 1.0  # seconds between two calls once the budget is used up: passes need it too
 ENDED = (Status.SUCCEEDED, Status.FAILED)
 
 
@@ -108,7 +107,7 @@ def export(
         described = found.batch.describe_queue(queue)
         if described.kind is QueueKind.CONTAINER:
             raise UserMistake("this is a container queue: it has no service jobs to export", place=queue)
-        result = collect(found, queue, began, kept, _Budget(found, wait))
+        result = collect(found, queue, began, kept, Budget(found, wait))
     write(out, result.jobs.values(), rule)
     facts = shape(queue, out, began, result, described.capacity)
     if as_json:
@@ -118,7 +117,7 @@ def export(
     ctx.exit(0 if result.complete and result.jobs else FOUND)
 
 
-def collect(found: Deployment, queue: str, began: float, kept: Mapping[str, Past], budget: "_Budget") -> Found:
+def collect(found: Deployment, queue: str, began: float, kept: Mapping[str, Past], budget: Budget) -> Found:
     """The jobs of the queue that were submitted since then and have ended, beside those that are kept."""
     result = Found(dict(kept), kept=len(kept))
     ended = [job for status in ENDED for job in _listed(found, queue, status, began, result, budget)]
@@ -143,7 +142,7 @@ def collect(found: Deployment, queue: str, began: float, kept: Mapping[str, Past
 
 
 def _listed(
-    found: Deployment, queue: str, status: Status, began: float, result: Found, budget: "_Budget"
+    found: Deployment, queue: str, status: Status, began: float, result: Found, budget: Budget
 ) -> Iterator[Sighting]:
     """The jobs in this status that were submitted since then; the listing begins with the newest."""
     token: str | None = None
@@ -174,22 +173,6 @@ def _past(job: Sighting, detail: Detail) -> Past:
         job.job_id, job.name, job.created, max(0.0, started - job.created), max(0.0, stopped - started), detail.size,
         detail.gpus or detail.size, detail.share or "", detail.tags,
     )  # fmt: skip
-
-
-class _Budget:
-    """The account's API calls, and a person's patience once those are used up."""
-
-    def __init__(self, found: Deployment, patience: float, pause: Callable[[float], None] = sleep) -> None:
-        self._found, self._patience, self._pause = found, patience, pause
-
-    def take(self) -> bool:
-        """Whether one more call may be made now, after a wait if there is patience left for it."""
-        while not self._found.jobs.take_budget(1, self._found.clock.now()):
-            if self._patience <= 0:
-                return False
-            self._pause(PAUSE)
-            self._patience -= PAUSE
-        return True
 
 
 def _policy(found: Deployment, queue: str, file: Path | None) -> Policy:

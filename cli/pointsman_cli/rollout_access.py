@@ -9,6 +9,18 @@ from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.request import Request
 
 
+class KillSwitches(Protocol):
+    """The alarms by which rollouts take back what is in flight. No template has them."""
+
+    def standing(self) -> tuple[str, ...]:
+        """The names of all that there are in the account and region, whosever they are."""
+        ...
+
+    def delete(self, alarm: str) -> None:
+        """Delete one; nothing happens where there is none."""
+        ...
+
+
 class RolloutDeployment(Protocol):
     """Where rollouts are looked at directly, and commanded by the function whose permission is the authority."""
 
@@ -20,6 +32,16 @@ class RolloutDeployment(Protocol):
     @property
     def rollout_table(self) -> RolloutTable:
         """The truth of all rollouts."""
+        ...
+
+    @property
+    def kill_switches(self) -> KillSwitches:
+        """The alarms by which rollouts take back what is in flight."""
+        ...
+
+    @property
+    def control_table(self) -> str:
+        """The name of the table that outlives the stack."""
         ...
 
     def standstill(self) -> Standstill | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.kill_switch import CloudWatchKillSwitch
 from pointsman.aws.rollout_table import DynamoRolloutTable
 from pointsman.errors import Misconfigured, UserMistake
 from pointsman.ports import Clock, Standstill
@@ -34,6 +35,16 @@ class DeployedRollouts:
     def rollout_table(self) -> DynamoRolloutTable:
         """The truth of all rollouts."""
         return self.wiring.rollouts
+
+    @property
+    def kill_switches(self) -> CloudWatchKillSwitch:
+        """The alarms by which rollouts take back what is in flight."""
+        return self.wiring.kill_switch
+
+    @property
+    def control_table(self) -> str:
+        """The name of the table that outlives the stack."""
+        return self.wiring.settings.control_table
 
     def standstill(self) -> Standstill | None:
         """What is in force, if everything is stopped."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from moto.sqs.models import Message
+from moto.sqs.models import Message, sqs_backends
 
 from pointsman_emulator.backends.sqs.models import EmulatorQueue
 from pointsman_emulator.clock import Clock
-from pointsman_emulator.environment import REGION
+from pointsman_emulator.environment import ACCOUNT, REGION
 from pointsman_emulator.functions import Function, FunctionRuntime
 
 
@@ -42,6 +42,8 @@ class QueueSource:
         if self._due != due:
             return
         self._due = None
+        if self.queue.name not in sqs_backends[ACCOUNT][REGION].queues:
+            return  # it went with its stack
         messages = self.queue.take(self.batch_size, int(self.queue.visibility_timeout))  # type: ignore[attr-defined]
         if messages:
             records = [self._record(message) for message in messages]

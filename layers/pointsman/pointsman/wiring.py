@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pointsman.aws.batch import AwsBatchQueues
     from pointsman.aws.control_table import DynamoControl
     from pointsman.aws.day_table import DynamoDayTable
+    from pointsman.aws.kill_switch import CloudWatchKillSwitch
     from pointsman.aws.notices import SnsNotices
     from pointsman.aws.rollout_index import DynamoRolloutIndex
     from pointsman.aws.rollout_table import DynamoRolloutTable
@@ -261,9 +262,15 @@ class Wiring:
             self.clock, self._fleet, gauges, self._scaling, permissions, self.rollouts, self.control, grounds
         )
 
+    @cached_property
+    def kill_switch(self) -> "CloudWatchKillSwitch":
+        """The alarms by which rollouts take back what is in flight."""
+        from pointsman.aws.kill_switch import CloudWatchKillSwitch
+
+        return CloudWatchKillSwitch(self._clients.cloudwatch)
+
     def rollout_loop(self) -> "RolloutLoop":
         """Passes over rollouts."""
-        from pointsman.aws.kill_switch import CloudWatchKillSwitch
         from pointsman.loops.rollout import RolloutLoop
         from pointsman.rollout_log import PowertoolsRolloutLog
 
@@ -272,7 +279,7 @@ class Wiring:
             observer=self.rollout_observer,
             table=self.rollouts,
             fleet=self._fleet,
-            switch=CloudWatchKillSwitch(self._clients.cloudwatch),
+            switch=self.kill_switch,
             scaling=self._scaling,
             notices=self._notices,
             log=PowertoolsRolloutLog(),

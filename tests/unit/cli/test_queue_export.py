@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from pointsman.queues.jobs import Status, merge
-from pointsman.queues.view import QueueKind
+from pointsman.queues.kinds import QueueKind
 from pointsman_cli import export
 from pointsman_simulator.traces import Window, read_trace
 from tests.unit.cli.harness import Command
@@ -127,13 +127,13 @@ def test_with_patience_it_waits_for_the_budget(ruled: Command, past: Path, monke
         ended(ruled, f"e-{n}", ago=DAY + n)
     waited: list[float] = []
 
-    class Waiting(export._Budget):
+    class Waiting(export.Budget):
         def __init__(self, found: Any, patience: float) -> None:
             super().__init__(
                 found, patience, pause=lambda seconds: (waited.append(seconds), found.clock.advance(seconds))
             )
 
-    monkeypatch.setattr(export, "_Budget", Waiting)
+    monkeypatch.setattr(export, "Budget", Waiting)
     assert facts(ruled, past, "--wait", "10m")["complete"]
     assert 0 < sum(waited) <= 600
 

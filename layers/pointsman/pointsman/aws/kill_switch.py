@@ -3,8 +3,10 @@
 from contextlib import suppress
 from typing import Any
 
+from pointsman.aws.alarms import pages
 from pointsman.aws.faults import Translated
 from pointsman.errors import Gone
+from pointsman.rollouts.phase import switch_name
 
 NAMESPACE, METRIC = "Pointsman/KillSwitch", "Fired"
 
@@ -34,6 +36,12 @@ class CloudWatchKillSwitch:
         """Delete it."""
         with suppress(Gone), Translated("ResourceNotFound", "ResourceNotFoundException"):
             self._cloudwatch.delete_alarms(AlarmNames=[alarm])
+
+    def standing(self) -> tuple[str, ...]:
+        """The names of all that there are in the account and region, whosever they are."""
+        asked = {"AlarmNamePrefix": switch_name(""), "AlarmTypes": ["MetricAlarm"]}
+        found = pages(self._cloudwatch.describe_alarms, asked)
+        return tuple(alarm["AlarmName"] for page in found for alarm in page["MetricAlarms"])
 
     def _put(self, alarm: str, missing: str) -> None:
         with Translated():
