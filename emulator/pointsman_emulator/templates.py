@@ -20,6 +20,8 @@ SERVERLESS = "AWS::Serverless-2016-10-31"
 PSEUDO = "AWS::"
 STATE_MACHINE = "AWS::StepFunctions::StateMachine"
 SUBSTITUTED = re.compile(r"\$\{(\w+)\}")
+NAMED = re.compile(r"\$\{(\w+)(?:\.\w+)?\}")
+"""What a text with Fn::Sub refers to, pseudo parameters left out."""
 
 
 class TemplateError(ValueError):
@@ -157,7 +159,7 @@ def without_dangling(template: dict[str, Any]) -> tuple[dict[str, Any], list[str
     for logical_id, resource in resources.items():
         for holder, key, name in list(_references(resource.get("Properties"))):
             if name not in known and not name.startswith(PSEUDO):
-                holder[key] = f"arn:aws:missing:::{name}"
+                _replace(holder, key, name, f"arn:aws:missing:::{name}")
                 sentence = f"{logical_id} refers to {name}, which the template does not have."
                 if sentence not in said:
                     said.append(sentence)
@@ -174,4 +176,17 @@ def _references(node: Any) -> Iterator[tuple[Any, Any, str]]:
             if isinstance(value.get("Fn::GetAtt"), list):
                 yield node, key, value["Fn::GetAtt"][0]
                 continue
+            if isinstance(value.get("Fn::Sub"), str):
+                for name in NAMED.findall(value["Fn::Sub"]):
+                    yield node, key, name
+                continue
         yield from _references(value)
+
+
+def _replace(holder: Any, key: Any, name: str, value: str) -> None:
+    """Put a text in the place of a reference, or of each in the text around it."""
+    reference = holder[key]
+    if "Fn::Sub" in reference:
+        holder[key] = {"Fn::Sub": re.sub(rf"\$\{{{name}(\.\w+)?\}}", value, reference["Fn::Sub"])}
+    else:
+        holder[key] = value
