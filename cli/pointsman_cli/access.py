@@ -1,11 +1,13 @@
 """What the verbs need of a deployment, and how one is reached."""
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from pointsman.loops.inspect import Inspector
 from pointsman.ports import BatchQueues, Clock, Control, JobTable
+from pointsman_cli.letters import Letter
 from pointsman_cli.rollout_access import RolloutDeployment
 
 
@@ -46,6 +48,26 @@ class Deployment(Protocol):
         ...
 
 
+class Letters(Protocol):
+    """The dead letters of a deployment, as `pointsman_cli.letter_box.LetterBox` has them."""
+
+    def read(self) -> tuple[Letter, ...]:
+        """Every letter that can be seen now, the oldest first; hidden from others for a while."""
+        ...
+
+    def waiting(self) -> int:
+        """How many there are, those that are hidden among them."""
+        ...
+
+    def give_back(self, letters: Iterable[Letter]) -> None:
+        """Let others see them at once."""
+        ...
+
+    def send_back(self, wanted: Letter) -> None:
+        """Send it to where it came from, and then delete it."""
+        ...
+
+
 class Access(Protocol):
     """How deployments are reached."""
 
@@ -55,6 +77,10 @@ class Access(Protocol):
 
     def rollouts(self, target: Target) -> AbstractContextManager[RolloutDeployment]:
         """The deployment as its rollouts see it; raises `UserMistake` when none is named, or it has none."""
+        ...
+
+    def letters(self, target: Target) -> AbstractContextManager[Letters]:
+        """Its dead letters; raises `UserMistake` when none is named, and `Misconfigured` for an earlier release."""
         ...
 
     def caller(self, target: Target) -> str:

@@ -18,6 +18,7 @@ from pointsman.wiring import Wiring
 from pointsman_cli.access import Target
 
 if TYPE_CHECKING:
+    from pointsman_cli.letter_box import LetterBox
     from pointsman_cli.rollout_deployment import DeployedRollouts
 
 OUTPUTS = ("JobsTable", "ControlTable", "QueueWakesUrl", "DeadLettersUrl")
@@ -35,6 +36,10 @@ class AwsAccess:
     def rollouts(self, target: Target) -> AbstractContextManager["DeployedRollouts"]:
         """The deployment as its rollouts see it; raises `UserMistake` when none is named, or it is not there."""
         return _rollouts(target)
+
+    def letters(self, target: Target) -> AbstractContextManager["LetterBox"]:
+        """Its dead letters; raises `UserMistake` when none is named, and `Misconfigured` for an earlier release."""
+        return _letters(target)
 
     def caller(self, target: Target) -> str:
         """The caller's ARN; the user of this machine where AWS does not say."""
@@ -66,6 +71,17 @@ def _rollouts(target: Target) -> Iterator["DeployedRollouts"]:
         raise Misconfigured(f"stack {target.stack} has no output {OUTPUT}: it was deployed before there were rollouts")
     invoker = _client("lambda", target.endpoint_url, read=LONGEST_COMMAND, attempts=1)
     yield DeployedRollouts(Wiring(_settings(target, outputs)), outputs[OUTPUT], invoker)
+
+
+@contextmanager
+def _letters(target: Target) -> Iterator["LetterBox"]:
+    from pointsman_cli.letter_box import LetterBox, missing
+
+    outputs = _outputs(target, otherwise="there are no dead letters to see")
+    if lacking := missing(outputs):
+        names = ", ".join(lacking)
+        raise Misconfigured(f"stack {target.stack} has no output {names}: it was deployed by an earlier release")
+    yield LetterBox(_client("sqs", target.endpoint_url), _client("lambda", target.endpoint_url), outputs)
 
 
 def _outputs(target: Target, otherwise: str) -> dict[str, str]:

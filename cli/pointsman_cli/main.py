@@ -19,6 +19,7 @@ GROUPS = {
     ),
     "stop": ("pointsman_cli.stop:stop", "Let every queue only observe, and hold every rollout."),
     "start": ("pointsman_cli.stop:start", "End what `stop` began."),
+    "dlq": ("pointsman_cli.dlq:dlq", "See what could not be handled, and send it back."),
     "uninstall": ("pointsman_cli.uninstall:uninstall", "Give back what deleting the stack would leave changed."),
     "simulate": ("pointsman_cli.simulate:simulate", "Try a policy on real history before living with it."),
     "calibrate": ("pointsman_cli.calibrate:calibrate", "How often expected starts come true, on generated days."),

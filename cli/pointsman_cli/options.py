@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from pointsman.documents import seconds
-from pointsman_cli.access import Access, Deployment, Target
+from pointsman_cli.access import Access, Deployment, Letters, Target
 from pointsman_cli.rollout_access import RolloutDeployment
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
@@ -101,4 +101,11 @@ def deployment(ctx: click.Context) -> Iterator[Deployment]:
 def rollouts(ctx: click.Context) -> Iterator[RolloutDeployment]:
     """The deployment that is meant, as its rollouts see it, for as long as the block lasts."""
     with access(ctx).rollouts(target(ctx)) as found:
+        yield found
+
+
+@contextmanager
+def letters(ctx: click.Context) -> Iterator[Letters]:
+    """The dead letters of the deployment that is meant, for as long as the block lasts."""
+    with access(ctx).letters(target(ctx)) as found:
         yield found

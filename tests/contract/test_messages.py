@@ -65,7 +65,7 @@ def letters(request: pytest.FixtureRequest) -> tuple[DeadLetters, Exhumed]:
         return fake, lambda: fake.buried
     aws: Clients = request.getfixturevalue("aws")
     url = request.getfixturevalue("make_queue")("DeadLettersQueue")
-    return SqsDeadLetters(aws.sqs, url), lambda: [_buried(m) for m in received(aws, url)]
+    return SqsDeadLetters(aws.sqs, url, "job-events"), lambda: [_buried(m) for m in received(aws, url)]
 
 
 def _buried(message: dict[str, Any]) -> Buried:
@@ -95,7 +95,7 @@ def test_sqs_takes_any_dead_letter(
 ) -> None:
     url = make_queue("DeadLettersQueue")
 
-    SqsDeadLetters(aws.sqs, url).bury(body, reason, place)
+    SqsDeadLetters(aws.sqs, url, "job-events").bury(body, reason, place)
 
     assert [_buried(message) for message in received(aws, url)] == [kept]
 

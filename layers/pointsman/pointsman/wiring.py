@@ -100,10 +100,9 @@ class Wiring:
     def _wakes(self) -> SqsWakes:
         return SqsWakes(self._clients.sqs, self.settings.queue_wakes_url)
 
-    @cached_property
-    def dead_letters(self) -> SqsDeadLetters:
-        """Where poison ends."""
-        return SqsDeadLetters(self._clients.sqs, self.settings.dead_letters_url)
+    def _dead_letters(self, edge: str) -> SqsDeadLetters:
+        """Where poison ends that came by this edge."""
+        return SqsDeadLetters(self._clients.sqs, self.settings.dead_letters_url, edge)
 
     @cached_property
     def _shares(self) -> "Shares":
@@ -159,13 +158,14 @@ class Wiring:
             gpus=GpuGauge(CloudWatchGpuSeries(self._clients.cloudwatch)),
             new_owner=lambda: uuid4().hex,
         )
-        return Passes(loop, self.dead_letters)
+        return Passes(loop, self._dead_letters("queue-wakes"))
 
     def recorder(self) -> "Recorder":
         """Job events into the job table."""
         from pointsman.loops.recorder import Recorder
 
-        return Recorder(self.clock, self.jobs, self._wakes, self.dead_letters, PowertoolsLog())
+        dead_letters = self._dead_letters("job-events")
+        return Recorder(self.clock, self.jobs, self._wakes, dead_letters, PowertoolsLog())
 
     def alarm_relay(self) -> "AlarmRelay":
         """Alarm and endpoint events to wakes."""
@@ -173,7 +173,8 @@ class Wiring:
         from pointsman.loops.rollout_wakers import RolloutRelay
 
         rollouts = RolloutRelay(self._index, self.rollout_waker, self._late_alarm)
-        return AlarmRelay(self.clock, self.control, self._wakes, rollouts, self.dead_letters, PowertoolsLog())
+        dead_letters = self._dead_letters("alarms")
+        return AlarmRelay(self.clock, self.control, self._wakes, rollouts, dead_letters, PowertoolsLog())
 
     def due(self) -> "Due":
         """The clock to wakes."""
@@ -297,7 +298,7 @@ class Wiring:
             observer=self.rollout_observer,
             execution=self._execution,
             waker=self.rollout_waker,
-            dead_letters=self.dead_letters,
+            dead_letters=self._dead_letters("commands"),
             read_request=parse_request,
             log=PowertoolsRolloutLog(),
         )

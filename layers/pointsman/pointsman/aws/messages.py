@@ -15,6 +15,11 @@ PLACE_CHARACTERS = 250
 _REFUSED = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is needed: it takes 5 ms
 
 
+def group_of(queue: str) -> str:
+    """The message group of a job queue's wakes: an id holds 128 characters, and so does a queue's name."""
+    return sha256(queue.encode()).hexdigest()[:32]
+
+
 class SqsWakes:
     """Wakes on a FIFO queue: one group for each job queue, one message for each of its buckets of time."""
 
@@ -25,7 +30,7 @@ class SqsWakes:
 
     def wake(self, queue: str, now: float) -> None:
         """Ask for a pass over the queue after the present bucket has closed."""
-        group = sha256(queue.encode()).hexdigest()[:32]
+        group = group_of(queue)
         with Translated():
             self._sqs.send_message(
                 QueueUrl=self._queue_url,
@@ -36,12 +41,16 @@ class SqsWakes:
 
 
 class SqsDeadLetters:
-    """Dead letters on a standard queue, the reason and the place beside the body."""
+    """Dead letters on a standard queue, beside the body the reason, the place, and the way by which it came.
 
-    def __init__(self, sqs: Any, queue_url: str) -> None:
+    `edge` names that way: it is where the message goes back to.
+    """
+
+    def __init__(self, sqs: Any, queue_url: str, edge: str) -> None:
         """Send to this queue."""
         self._sqs = sqs
         self._queue_url = queue_url
+        self._edge = edge
 
     def bury(self, body: str, reason: str, place: str) -> None:
         """Keep the message with its reason and the place that is wrong; what SQS would refuse is cut or replaced."""
@@ -52,6 +61,7 @@ class SqsDeadLetters:
                 MessageAttributes={
                     "reason": {"DataType": "String", "StringValue": _clean(reason)[:REASON_CHARACTERS] or "unknown"},
                     "place": {"DataType": "String", "StringValue": _clean(place)[:PLACE_CHARACTERS] or "unknown"},
+                    "edge": {"DataType": "String", "StringValue": self._edge},
                 },
             )
 
