@@ -83,10 +83,10 @@ def test_all_of_them_go_back_are_handled_and_are_no_letters_any_more(day: Deploy
     ticks, recorded = len(day.log("WakeDueFunction", "woken")), len(day.log("RecordJobsFunction", "recorded"))
     result = day.run("redrive", "--all")
     assert result.exit_code in {0, 1}
-    day.pass_minutes(2)
+    day.pass_minutes(15)  # a wake that failed a moment ago hides those behind it for as long as it is hidden
     assert len(day.passes()) > passes
     assert len(day.log("RelayAlarmFunction", "woken")) > woken
-    assert len(day.log("WakeDueFunction", "woken")) > ticks + 2, "the clock's own two, and those that were sent back"
+    assert len(day.log("WakeDueFunction", "woken")) > ticks + 15, "the clock's own, and those that were sent back"
     assert len(day.log("RecordJobsFunction", "recorded")) > recorded
     while (left := json.loads(day.run("show", "--json").stdout)["letters"]) and not all(x["poison"] for x in left):
         assert day.run("redrive", "--all").exit_code in {0, 1}  # a group of wakes shows ten at a time
