@@ -73,27 +73,36 @@ class EmulatorServer:
     @property
     def url(self) -> str:
         """What a client takes as its endpoint."""
+        host = HOST if self.host == EVERYWHERE else self.host
+        return f"http://{host}:{self._serving.socket.getsockname()[1]}"
+
+    @property
+    def _serving(self) -> BaseWSGIServer:
         if self._server is None:
             raise RuntimeError("the server is not running")
-        host = HOST if self.host == EVERYWHERE else self.host
-        return f"http://{host}:{self._server.socket.getsockname()[1]}"
+        return self._server
 
     @property
     def well(self) -> bool:
         """Whether time still flows; what stopped it comes out of `stop`."""
         return self._error is None
 
-    def start(self) -> None:
-        """Begin to answer. Raises OSError when the port is taken."""
+    def bind(self) -> None:
+        """Take the port; who calls waits until `start`. Raises OSError when it is taken."""
         with socket.create_server((self.host, self._port)) as bound:
             self._server = make_server(
                 self.host, self._port, self._respond, threaded=True, request_handler=_Quiet, fd=bound.fileno()
             )
+
+    def start(self) -> None:
+        """Begin to answer. Raises OSError when the port is taken."""
+        if self._server is None:
+            self.bind()
         self._context.enter_context(mock.patch.object(RequestSigner, "sign", _sign))
         if self.speed is not None:
             self._context.enter_context(mock.patch.object(SQSBackend, "receive_message", _at_once))
         self._began = (wall_clock(), self.emulator.now)
-        self._threads.append(threading.Thread(target=self._server.serve_forever, args=(BEAT,), daemon=True))
+        self._threads.append(threading.Thread(target=self._serving.serve_forever, args=(BEAT,), daemon=True))
         if self.speed is not None:
             self._threads.append(threading.Thread(target=self._flow, daemon=True))
         for thread in self._threads:
@@ -103,8 +112,9 @@ class EmulatorServer:
         """Answer no more. What a function raised that is no error of its own comes out here."""
         self._stopped.set()
         self._context.close()
+        if self._threads:
+            self._serving.shutdown()
         if self._server is not None:
-            self._server.shutdown()
             self._server.server_close()
         for thread in self._threads:
             thread.join()

@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import boto3
@@ -17,6 +18,7 @@ from botocore.exceptions import ClientError
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
 from pointsman_emulator import Emulator, EmulatorServer
+from pointsman_emulator.server import wall_clock
 
 LIMITS = [{"capacityUnit": "NUM_INSTANCES", "maxCapacity": 3}]
 
@@ -143,6 +145,12 @@ def test_with_a_speed_time_passes_by_itself(emulator: Emulator) -> None:
         while not ran and time_machine.escape_hatch.time.time() < deadline:
             socket.socket().close()
     assert ran == [start + 3600]
+
+
+def test_at_speed_one_its_clock_is_this_machines() -> None:
+    with Emulator(start=datetime.fromtimestamp(wall_clock(), UTC)) as aws, EmulatorServer(aws, speed=1.0) as server:
+        told = Wiring(Settings("j", "c", "w", "d", server.url)).clock.now()
+        assert told == pytest.approx(wall_clock(), abs=10)
 
 
 @pytest.mark.parametrize("speed", [0, -1.0])

@@ -11,7 +11,7 @@ def banner(server: EmulatorServer, world: World) -> None:
     """Print it."""
     click.echo(f"AWS on this machine: {server.url}")
     click.echo(
-        f"It checks no credentials: whoever reaches it may do everything. It listens on {_where(server)}, "
+        f"It checks no credentials: whoever reaches it may do everything. It listens on {where(server.host)}, "
         "and keeps nothing when it ends (Ctrl-C)."
     )
     click.echo(f"Its clock: {_clock(server.speed)}\n")
@@ -23,6 +23,7 @@ def banner(server: EmulatorServer, world: World) -> None:
     )
     for name, what in rows:
         click.echo(f"  {name:16} {what}")
+    click.echo(f"  {'':16} beside them: role {world.role_arn}, for training jobs")
     click.echo("\nIn another terminal:")
     for name, value in variables(server).items():
         click.echo(f"  export {name}={value}")
@@ -41,10 +42,11 @@ def variables(server: EmulatorServer) -> dict[str, str]:
     }
 
 
-def _where(server: EmulatorServer) -> str:
-    if server.host == HOST:
+def where(host: str) -> str:
+    """Who can reach it."""
+    if host == HOST:
         return "the loopback interface only"
-    return f"{server.host}, WHICH OTHER MACHINES MAY REACH"
+    return f"{host}, WHICH OTHER MACHINES MAY REACH"
 
 
 def _clock(speed: float | None) -> str:

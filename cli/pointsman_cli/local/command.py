@@ -37,19 +37,12 @@ def local(port: int, host: str, speed: float, instances: int, requests: float, e
     It checks no credentials, listens on the loopback interface only unless --host says otherwise, and keeps nothing.
     """
     with _asked_to_end() as ended, Emulator(start=begun(wall_clock())) as aws:
-        world = build(aws, instances, requests)
-        aws.run(wall_clock())
         server = EmulatorServer(aws, port, speed, host)
+        _take_port(server, port)
         try:
+            world = build(aws, instances, requests)
+            aws.run(wall_clock())
             server.start()
-        except OSError as error:
-            taken = error.errno == EADDRINUSE
-            raise UserMistake(
-                f"nobody can listen on {host}:{port}: {str(error.strerror).partition(' (')[0]}",
-                place="--port" if taken else "--host",
-                remedy="--port 0 takes one that is free" if taken else "give an address of this machine",
-            ) from None
-        try:
             if env_vars is not None:
                 env_vars.write_text(json.dumps(environments(world, server.url), indent=2) + "\n", encoding="utf-8")
             banner(server, world)
@@ -58,6 +51,18 @@ def local(port: int, host: str, speed: float, instances: int, requests: float, e
         finally:
             server.stop()
         click.echo("ended; nothing is kept")
+
+
+def _take_port(server: EmulatorServer, port: int) -> None:
+    try:
+        server.bind()
+    except OSError as error:
+        taken = error.errno == EADDRINUSE
+        raise UserMistake(
+            f"nobody can listen on {server.host}:{port}: {str(error.strerror).partition(' (')[0]}",
+            place="--port" if taken else "--host",
+            remedy="--port 0 takes one that is free" if taken else "give an address of this machine",
+        ) from None
 
 
 @contextmanager

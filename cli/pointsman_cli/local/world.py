@@ -1,5 +1,6 @@
 """What `pointsman local` deploys: the product, a queue to fill, an endpoint to roll; all of it alive at the start."""
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,15 +14,17 @@ BIRTH = 1800.0  # seconds; an endpoint and its copies come to life in less, and 
 STORE = "models"  # the bucket and the repository of what examples/inference.yaml serves
 MANIFEST = '{"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json"}'
 COMPONENT = "llm"
+ROLE = "training"
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The stacks as they were deployed."""
+    """The stacks as they were deployed, and the role that training jobs run under."""
 
     product: Stack
     queue: Stack
     endpoint: Stack
+    role_arn: str
 
 
 def begun(now: float) -> datetime:
@@ -38,7 +41,7 @@ def build(aws: Emulator, instances: int, requests: float) -> World:
     if not aws.run_until(lambda: component.settled, aws.now + BIRTH):
         raise Misconfigured(f"examples/inference.yaml: {COMPONENT} did not come to life")
     aws.inference_model.start_traffic(COMPONENT, requests)
-    return World(product, queue, endpoint)
+    return World(product, queue, endpoint, _role(aws))
 
 
 def environments(world: World, url: str) -> dict[str, dict[str, str]]:
@@ -48,6 +51,20 @@ def environments(world: World, url: str) -> dict[str, dict[str, str]]:
     whose value is an `!If` with `AWS::NoValue` (aws-sam-cli 1.170).
     """
     return {name: {**function.environment, "ENDPOINT_URL": url} for name, function in world.product.functions.items()}
+
+
+def _role(aws: Emulator) -> str:
+    """A role that may do everything: SageMaker's Python SDK asks before it submits."""
+    trust = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+    iam = aws.client("iam")
+    arn = str(iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument=_policy(trust))["Role"]["Arn"])
+    iam.put_role_policy(RoleName=ROLE, PolicyName="everything", PolicyDocument=_policy(everything))
+    return arn
+
+
+def _policy(statement: dict[str, object]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
 def _stored(aws: Emulator) -> dict[str, str]:
