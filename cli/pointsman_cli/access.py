@@ -5,8 +5,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from pointsman.day_ports import DayTable
 from pointsman.loops.inspect import Inspector
 from pointsman.ports import BatchQueues, Clock, Control, JobTable
+from pointsman.rollout_ports import RolloutTable
 from pointsman_cli.letters import Letter
 from pointsman_cli.rollout_access import RolloutDeployment
 
@@ -41,6 +43,16 @@ class Deployment(Protocol):
     @property
     def batch(self) -> BatchQueues:
         """AWS Batch."""
+        ...
+
+    @property
+    def days(self) -> DayTable:
+        """The sums of days."""
+        ...
+
+    @property
+    def rollouts(self) -> RolloutTable:
+        """The truth of all rollouts."""
         ...
 
     def inspector(self) -> Inspector:

@@ -42,6 +42,9 @@ class Look:
     symbol: str
 
 
+OWN = Look(OURS, "solid", 3.0, "circle")
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """One plot: what it says, in words first; `layout` and `data` are plotly's."""
@@ -57,14 +60,13 @@ def looks(runs: Sequence[Run], own: str) -> dict[str, Look]:
     """Our run in blue and drawn through, the others in colours and dashes of their own."""
     found: dict[str, Look] = {}
     for run in runs:
-        if run.name == own:
-            found[run.name] = Look(OURS, "solid", 3.0, "circle")
-        else:
-            place = len(found) - (own in found)
-            found[run.name] = Look(
-                COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)], 1.8, SYMBOLS[place % len(SYMBOLS)]
-            )
+        found[run.name] = OWN if run.name == own else other(len(found) - (own in found))
     return found
+
+
+def other(place: int) -> Look:
+    """How what stands beside our own is drawn."""
+    return Look(COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)], 1.8, SYMBOLS[place % len(SYMBOLS)])
 
 
 def frontier(
@@ -189,18 +191,19 @@ def _over_time(
     count = buckets(window)
     times = [round((place + 0.5) * window / count / unit, 4) for place in range(count)]
     return [
-        _line(run.name, look[run.name], times, [round(value, 4) for value in series[run.name]], f"{run.name} {shown}")
+        line(run.name, look[run.name], times, [round(value, 4) for value in series[run.name]], f"{run.name} {shown}")
         for run in runs
     ]
 
 
-def _line(name: str, look: Look, x: list[float], y: list[float], hover: str) -> dict[str, Any]:
+def line(name: str, look: Look, x: Sequence[float | str], y: Sequence[float | None], hover: str) -> dict[str, Any]:
+    """One line of a plot."""
     return {
         "type": "scatter",
         "mode": "lines",
         "name": name,
-        "x": x,
-        "y": y,
+        "x": list(x),
+        "y": list(y),
         "line": {"color": look.colour, "dash": look.dash, "width": look.width},
         "hovertemplate": f"{hover}<extra></extra>",
     }
@@ -217,7 +220,7 @@ def waits_by_class(
             if jobs:
                 hours, parts = distribution(jobs)
                 shown = [round(max(hour, MINUTE), 4) for hour in hours]
-                data.append(_line(run.name, look[run.name], shown, parts, f"{run.name} %{{y:.0%}} within %{{x:.2f}} h"))
+                data.append(line(run.name, look[run.name], shown, parts, f"{run.name} %{{y:.0%}} within %{{x:.2f}} h"))
         count = sum(job.job_class == name for job in replay.jobs)
         longest = max((trace["x"][-1] for trace in data), default=1.0)
         yield Chart(

@@ -1,17 +1,15 @@
 """One page that needs nothing else: the plots, the figures as a table, the command, and what they do not mean."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import version
-from importlib.resources import files
 from string import Template
-from typing import Any
 
 from pointsman.queues.policy import Policy
 from pointsman_cli.report import charts
-from pointsman_cli.report.charts import TIMES, Chart, Look
+from pointsman_cli.report.charts import TIMES
+from pointsman_cli.report.parts import asset, legend, plots, section
 from pointsman_simulator.measures import Run, figures
 from pointsman_simulator.replay import Replay
 
@@ -57,7 +55,7 @@ def page(facts: Facts) -> str:
     evicted = charts.evictions(facts.runs, look)
     times = [charts.use_over_time(facts.runs, look), charts.depth_over_time(facts.runs, look)]
     replay = facts.replay
-    return Template(_asset("page.html")).substitute(
+    return Template(asset("page.html")).substitute(
         title=escape(f"Policy of {facts.policy.queue}, tried"),
         queue=escape(facts.policy.queue),
         jobs=f"{len(replay.jobs):,}",
@@ -67,55 +65,20 @@ def page(facts: Facts) -> str:
         span=_span(replay.window),
         load=f"{replay.gpu_seconds / (replay.capacity * replay.window):.0%}",
         left_out=f"; {replay.left_out:,} larger than the pool are left out" if replay.left_out else "",
-        legend="\n".join(_key(run.name, look[run.name]) for run in facts.runs),
+        legend="\n".join(legend(run.name, look[run.name], ABOUT.get(run.name, "")) for run in facts.runs),
         first=escape(facts.classes[0]),
-        frontier="\n".join(_section(chart, level=3) for chart in first),
-        waits="\n".join(_section(chart, level=3) for chart in waits),
-        times="\n".join(map(_section, times)),
-        evictions="\n".join(_section(chart, level=3) for chart in evicted) or "<p>No run evicted a job.</p>",
+        frontier="\n".join(section(chart, level=3) for chart in first),
+        waits="\n".join(section(chart, level=3) for chart in waits),
+        times="\n".join(map(section, times)),
+        evictions="\n".join(section(chart, level=3) for chart in evicted) or "<p>No run evicted a job.</p>",
         table=_table(facts),
         head_starts=escape(_head_starts(facts.policy)),
         command=escape(facts.command),
         version=escape(version("pointsman")),
-        figures=_json(
-            {chart.key: {"data": chart.data, "layout": chart.layout} for chart in [*first, *waits, *evicted, *times]}
-        ),
-        style=_asset("page.css"),
-        script=_asset("page.js"),
+        figures=plots([*first, *waits, *evicted, *times]),
+        style=asset("page.css"),
+        script=asset("page.js"),
         plotly=get_plotlyjs(),
-    )
-
-
-def _asset(name: str) -> str:
-    return (files("pointsman_cli.report") / name).read_text(encoding="utf-8")
-
-
-def _json(value: Any) -> str:
-    """As it may stand in a script of a page."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-
-
-def _section(chart: Chart, level: int = 2) -> str:
-    title = escape(chart.title)
-    return (
-        f'<section class="chart"><h{level}>{title}</h{level}><p>{escape(chart.about)}</p>'
-        f'<div class="plot" id="{chart.key}" role="img" aria-label="{title}"></div></section>'
-    )
-
-
-def _key(name: str, look: Look) -> str:
-    dash = {
-        "solid": "",
-        "dash": "7 4",
-        "dot": "2 3",
-        "dashdot": "7 3 2 3",
-        "longdash": "11 4",
-        "longdashdot": "11 3 2 3",
-    }
-    return (
-        f'<li><svg width="34" height="10" aria-hidden="true"><line x1="0" y1="5" x2="34" y2="5" stroke="{look.colour}" '
-        f'stroke-width="{look.width}" stroke-dasharray="{dash[look.dash]}"/></svg><b>{escape(name)}</b> '
-        f"<span>{escape(ABOUT.get(name, ''))}</span></li>"
     )
 
 

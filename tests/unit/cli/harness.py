@@ -15,7 +15,9 @@ from tests.fakes.alarms import FakeAlarms
 from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
+from tests.fakes.day_table import FakeDayTable
 from tests.fakes.job_table import FakeJobTable
+from tests.fakes.rollout_table import FakeRolloutTable
 from tests.fakes.share_records import FakeCheckpoints, FakeShareRecords
 
 POLICY = """\
@@ -40,6 +42,8 @@ class FakeDeployment:
     jobs: FakeJobTable
     batch: FakeBatchQueues
     alarms: FakeAlarms
+    days: FakeDayTable = field(default_factory=FakeDayTable)
+    rollouts: FakeRolloutTable = field(default_factory=FakeRolloutTable)
 
     def inspector(self) -> Inspector:
         shares = Shares(self.batch, FakeShareRecords(), FakeCheckpoints())

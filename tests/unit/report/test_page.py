@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pointsman_cli.report import page as pages
 from pointsman_cli.report.charts import frontier, looks
+from pointsman_cli.report.parts import as_json
 from pointsman_simulator.baselines import pools_equal
 from tests.unit.report.runs import facts
 
@@ -41,7 +42,7 @@ def test_nothing_is_left_of_the_template_and_nothing_is_fetched() -> None:
 
 
 def test_a_name_cannot_end_the_script_that_it_stands_in() -> None:
-    assert pages._json({"name": "</script><script>alert(1)"}) == '{"name":"\\u003c/script>\\u003cscript>alert(1)"}'
+    assert as_json({"name": "</script><script>alert(1)"}) == '{"name":"\\u003c/script>\\u003cscript>alert(1)"}'
 
 
 def test_each_run_has_a_look_of_its_own_and_ours_is_drawn_through() -> None:
