@@ -117,7 +117,7 @@ class CloudWatchGauges:
         since: float,
         now: float,
     ) -> None:
-        if since >= now:  # the window has just begun; CloudWatch refuses one without a length
+        if int(since) >= int(now):  # the window has just begun; in whole seconds it has no length, which is refused
             return
         request = {
             "MetricDataQueries": metrics,
