@@ -86,6 +86,10 @@ golden: $(DEV_STAMP) $(AWS_STAMP) ## AWS's sample of quota management, played to
 bench: $(DEV_STAMP) ## what long queues cost, and a month in the simulator; TRACE=FILE.csv plays that too
 	@$(BIN)/python -m bench $(if $(TRACE),--trace $(TRACE))
 
+.PHONY: permissions
+permissions: $(DEV_STAMP) ## the table of docs/permissions.md, from the calls that are made in emulated hours
+	@$(BIN)/python -m tests.template.permission_table
+
 .PHONY: check
 check: format lint types imports template ## format, lint, types, import rules, template
 

@@ -1,17 +1,13 @@
-"""What the functions call in some emulated hours of rollouts: some succeed, some are taken back, one is given up."""
+"""Some emulated hours of rollouts: some succeed, some are taken back, one is given up."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
-from unittest import mock
-
-from moto.dynamodb.models import DynamoDBBackend
 
 from pointsman_cli.demo.rollout.scenario import Alarm, Component, Endpoint, Scenario
 from pointsman_cli.demo.rollout.world import build
-from pointsman_emulator import Emulator, InferenceSettings
+from pointsman_emulator import Emulator, InferenceSettings, Stack
+from tests.template.calls import Recorder
 from tests.template.stack import ROOT
 
 MINUTE = 60.0
@@ -28,15 +24,6 @@ WORLD = Scenario(
     request={},
     settings=InferenceSettings(latency=2.0),
 )
-# A transaction is allowed by what it consists of.
-PARTS = {
-    "put": "dynamodb:PutItem",
-    "update": "dynamodb:UpdateItem",
-    "conditioncheck": "dynamodb:ConditionCheckItem",
-}
-# The prefix of a service's actions, where it is not the service's name.
-PREFIXES = {"application-auto-scaling": "application-autoscaling", "sfn": "states"}
-ACTIONS = {"lambda:Invoke": "lambda:InvokeFunction", "s3:ListObjectsV2": "s3:ListBucket"}
 
 
 class Hours:
@@ -76,56 +63,30 @@ class Hours:
             states.stop_execution(executionArn=found["executionArn"])
 
 
-def play(hours: Hours) -> None:
+def play(aws: Emulator, recorder: Recorder) -> Stack:
     """Everything that a role must allow happens once."""
+    recorder.scenario = "succeeds"
+    hours = Hours(aws)
+    recorder.machine = hours.stack.outputs["RolloutStateMachine"]
     hours.ask("good", "v2", {"tag": {"team": "search"}})
     hours.ask("mistaken", "v2", {"tag": {"team": "search"}}, unknown="key")
     hours.go_on(5)
     hours.stop_executions()
     hours.go_on(60)
+    recorder.scenario = "given up"
     hours.ask("given-up", "v2", {"component": "one"})
     hours.go_on(8)
     hours.command("abort", "given-up")
     hours.go_on(60)
+    recorder.scenario = "taken back"
     hours.ask("bad", "v3", {"component": "llm"})
     hours.go_on(15)
     hours.command("adopt", "bad", component="llm", reason="it did not drift, and is looked at")
     hours.aws.before("sns", "Publish", lambda _: refuse_once(hours.aws))
     hours.go_on(60)
+    return hours.stack
 
 
 def refuse_once(aws: Emulator) -> None:
     """The last words of a rollout do not get out, so that the clock must send them."""
     aws.fail_next("sns", "Publish", "Throttling", times=3)
-
-
-def action(service: str, operation: str) -> str:
-    """An API call as IAM names it."""
-    named = f"{PREFIXES.get(service, service)}:{operation}"
-    return ACTIONS.get(named, named)
-
-
-@contextmanager
-def transactions(aws: Emulator) -> Iterator[Mapping[str, set[str]]]:
-    """Inside, what the transactions of each caller consist of is noted."""
-    noted: dict[str, set[str]] = defaultdict(set)
-    write = DynamoDBBackend.transact_write_items
-
-    def noting(backend: DynamoDBBackend, transact_items: list[dict[str, Any]]) -> None:
-        noted[aws.gateway.caller] |= {PARTS[kind.lower()] for item in transact_items for kind in item}
-        write(backend, transact_items)
-
-    with mock.patch.object(DynamoDBBackend, "transact_write_items", noting):
-        yield noted
-
-
-def of_rollouts() -> Mapping[str, set[str]]:
-    """The actions of each function's calls, and of the state machine's."""
-    calls: dict[str, set[str]] = defaultdict(set)
-    with Emulator(seed=7, inference=WORLD.settings) as aws, transactions(aws) as noted:
-        play(Hours(aws))
-        assert not aws.failures
-        for call in aws.calls:
-            whole = call.operation == "TransactWriteItems"
-            calls[call.caller] |= noted[call.caller] if whole else {action(call.service, call.operation)}
-    return calls
