@@ -15,6 +15,10 @@ DEV_PINS := .venv/.pinned
 SAM_STAMP := .venv-sam/.installed
 PIN_STAMP := .venv-pin/.installed
 AWS_STAMP := .venv-aws/.installed
+# The folder of the functions' own Python: sam build takes no other. pyenv has versions that are on PATH only when they are selected.
+RUNTIME = $(shell for at in $$(command -v python3.13) "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.13.*/bin/python3.13; do \
+	"$$at" --version > /dev/null 2>&1 && dirname "$$at" && break; done)
+NO_RUNTIME = there is no python3.13 here, the runtime of the functions
 
 .PHONY: help
 help: ## what can be made
@@ -91,9 +95,9 @@ permissions: $(DEV_STAMP) ## the table of docs/permissions.md, from the calls th
 	@$(BIN)/python -m tests.template.permission_table
 
 .PHONY: check
-check: format lint types imports template ## format, lint, types, import rules, template
+check: format lint types imports template built ## format, lint, types, import rules, template; that it can be built
 
-.PHONY: format lint types imports template
+.PHONY: format lint types imports template built
 format: $(DEV_STAMP)
 	@$(BIN)/ruff format --check .
 lint: $(DEV_STAMP)
@@ -108,12 +112,21 @@ template: $(SAM_STAMP)
 	@.venv-sam/bin/cfn-lint --template examples/batch.yaml examples/inference.yaml examples/key.yaml && echo "the examples are valid"
 	@{ .venv-sam/bin/cfn-lint --template tests/template/careless.yaml || true; } | grep -q '^WS1000' && echo "the rules for serverless applications are in force"
 
+built:
+	@if [ -n "$(RUNTIME)" ]; then $(MAKE) --no-print-directory build; \
+	else echo "$(NO_RUNTIME): what is deployed is not built" >&2; [ "$${CI:-}" != true ]; fi
+
 # -------------------------------------------------------------------------------------------------- the template
 
 .PHONY: build
 build: $(SAM_STAMP) ## what `sam deploy` uploads, in .aws-sam
-	@python3.13 --version > /dev/null 2>&1 || { echo "sam build needs python3.13 on PATH, the runtime of the functions" >&2; exit 1; }
-	@$(SAM) build
+	@[ -n "$(RUNTIME)" ] || { echo "$(NO_RUNTIME)" >&2; exit 1; }
+	@PATH="$(RUNTIME):$$PATH" $(SAM) build
+
+.PHONY: sam-local
+sam-local: $(DEV_STAMP) $(SAM_STAMP) ## each sample event in a real container, beside the same in process; wants a Docker engine
+	@[ -n "$(RUNTIME)" ] || { echo "$(NO_RUNTIME): no function is run in a container" >&2; [ "$${CI:-}" != true ]; exit; }; \
+	PATH="$(RUNTIME):$$PATH" tests/sam_local/engine.sh $(BIN)/python -m tests.sam_local
 
 # --------------------------------------------------------------------------------------------------------- pins
 
@@ -127,5 +140,6 @@ pin: $(PIN_STAMP) ## the newest pins that pyproject.toml allows
 	@$(COMPILE) --python-version 3.13 --constraint requirements/dev.txt --output-file layers/dependencies/requirements.txt pyproject.toml
 	@$(COMPILE) --python-version 3.11 --group sam --output-file requirements/sam.txt
 	@$(COMPILE) --python-version 3.11 --group aws --output-file requirements/aws.txt
+	@$(COMPILE) --python-version 3.13 --group lambda --output-file requirements/lambda.txt
 	@$(COMPILE) --python-version 3.11 --group pin --output-file requirements/pin.txt
 	@! grep -nE 'http|index|find-links' requirements/*.txt layers/dependencies/requirements.txt
