@@ -109,7 +109,7 @@ imports: $(DEV_STAMP)
 template: $(SAM_STAMP)
 	@$(SAM) validate --lint --template template.yaml
 	@$(SAM) validate --config-env prod --template template.yaml > /dev/null && echo "each environment of samconfig.toml is read"
-	@.venv-sam/bin/cfn-lint --template examples/batch.yaml examples/inference.yaml examples/key.yaml && echo "the examples are valid"
+	@.venv-sam/bin/cfn-lint --template examples/batch.yaml examples/inference.yaml examples/key.yaml examples/people.yaml && echo "the examples are valid"
 	@{ .venv-sam/bin/cfn-lint --template tests/template/careless.yaml || true; } | grep -q '^WS1000' && echo "the rules for serverless applications are in force"
 
 built:

@@ -23,7 +23,7 @@ OPERATORS: Mapping[str, Callable[[str, str], bool]] = {
     "ArnLike": _like,
     "NumericEquals": lambda asked, stated: float(asked) == float(stated),
     "NumericLessThan": lambda asked, stated: float(asked) < float(stated),
-    "NumericLessThanEquals": lambda asked, stated: float(asked) <= float(stated),
+    "NumericGreaterThanEquals": lambda asked, stated: float(asked) >= float(stated),
 }
 
 
@@ -47,12 +47,14 @@ def matches(statement: Statement, action: str, resource: str, context: Context) 
 
 
 def _holds(operator: str, tests: Mapping[str, Any], context: Context) -> bool:
-    """Whether all keys of one operator hold. A key that the call does not have holds only for an operator IfExists."""
-    name, if_exists = operator.removesuffix("IfExists"), operator.endswith("IfExists")
+    """Whether all keys of one operator hold. A key that the call does not have holds for IfExists and ForAllValues."""
+    if operator == "Null":
+        return all((key not in context) == (stated == "true") for key, stated in tests.items())
+    name = operator.removeprefix("ForAllValues:").removesuffix("IfExists")
     if name not in OPERATORS:
         raise ValueError(f"not evaluated here: {operator}")
     return all(
-        if_exists if key not in context else any(OPERATORS[name](context[key], str(one)) for one in listed(stated))
+        any(OPERATORS[name](context[key], str(one)) for one in listed(stated)) if key in context else name != operator
         for key, stated in tests.items()
     )
 

@@ -84,6 +84,33 @@ class Day:
             **policy,
         )
 
+    def add_quota_queue(self, name: str) -> str:
+        """One more queue, with one quota share `teamA` of two instances, in-share preemption off; the share's ARN."""
+        batch = self.aws.client("batch")
+        limits = [{"maxCapacity": 2, "capacityUnit": "ml.g5.xlarge"}]
+        batch.create_service_environment(
+            serviceEnvironmentName=name, serviceEnvironmentType="SAGEMAKER_TRAINING", capacityLimits=limits
+        )
+        policy = batch.create_scheduling_policy(name=name, quotaSharePolicy={"idleResourceAssignmentStrategy": "FIFO"})
+        self.pass_minutes(1)
+        batch.create_job_queue(
+            jobQueueName=name,
+            jobQueueType="SAGEMAKER_TRAINING",
+            priority=1,
+            schedulingPolicyArn=policy["arn"],
+            serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": name}],
+        )
+        self.pass_minutes(1)
+        share = batch.create_quota_share(
+            quotaShareName="teamA",
+            jobQueue=name,
+            capacityLimits=limits,
+            resourceSharingConfiguration={"strategy": "LEND_AND_BORROW", "borrowLimit": 0},
+            preemptionConfiguration={"inSharePreemption": "DISABLED"},
+        )
+        self.pass_minutes(1)
+        return str(share["quotaShareArn"])
+
     def terminate(self, name: str) -> None:
         self.aws.client("batch").terminate_service_job(jobId=self.ids[name], reason="the test is over")
 

@@ -32,34 +32,6 @@ def run(*words: str, stdin: str = "") -> Result:
     return CliRunner(env={"COLUMNS": None}).invoke(cli, [*words, "--stack", "pointsman"], input=stdin)
 
 
-def add_quota_queue(day: Day) -> str:
-    """A queue with one quota share, in-share preemption off; the share's ARN."""
-    batch = day.aws.client("batch")
-    limits = [{"maxCapacity": 2, "capacityUnit": "ml.g5.xlarge"}]
-    batch.create_service_environment(
-        serviceEnvironmentName="quota", serviceEnvironmentType="SAGEMAKER_TRAINING", capacityLimits=limits
-    )
-    policy = batch.create_scheduling_policy(name="quota", quotaSharePolicy={"idleResourceAssignmentStrategy": "FIFO"})
-    day.pass_minutes(1)
-    batch.create_job_queue(
-        jobQueueName="quota",
-        jobQueueType="SAGEMAKER_TRAINING",
-        priority=1,
-        schedulingPolicyArn=policy["arn"],
-        serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": "quota"}],
-    )
-    day.pass_minutes(1)
-    share = batch.create_quota_share(
-        quotaShareName="teamA",
-        jobQueue="quota",
-        capacityLimits=limits,
-        resourceSharingConfiguration={"strategy": "LEND_AND_BORROW", "borrowLimit": 0},
-        preemptionConfiguration={"inSharePreemption": "DISABLED"},
-    )
-    day.pass_minutes(1)
-    return str(share["quotaShareArn"])
-
-
 def share_of(day: Day) -> tuple[int, str]:
     (share,) = day.aws.client("batch").list_quota_shares(jobQueue="quota")["quotaShares"]
     sharing, preemption = share["resourceSharingConfiguration"], share["preemptionConfiguration"]
@@ -91,7 +63,7 @@ def refused_rollout(day: Day) -> None:
 def lived() -> Iterator[Day]:
     """Half an hour: jobs of two classes, a pin, an alarm that goes on, an eviction cut short, a rollout that ended."""
     with opened() as day:
-        arn = add_quota_queue(day)
+        arn = day.add_quota_queue("quota")
         day.apply()
         day.apply(**QUOTA)
         for number in range(8):

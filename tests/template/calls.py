@@ -30,7 +30,7 @@ NAMED = {
     "batch:ListQuotaShares": ("jobQueue", "batch", "job-queue/{}"),
     "batch:UpdateQuotaShare": ("quotaShareArn", "", "{}"),
     "batch:UpdateSchedulingPolicy": ("arn", "", "{}"),
-    "batch:UpdateServiceJob": ("jobId", "batch", "service-job/{}"),
+    "cloudformation:DescribeStacks": ("StackName", "cloudformation", "stack/{}/made"),
     "cloudwatch:DeleteAlarms": ("AlarmNames", "cloudwatch", "alarm:{}"),
     "cloudwatch:PutMetricAlarm": ("AlarmName", "cloudwatch", "alarm:{}"),
     "cloudwatch:SetAlarmState": ("AlarmName", "cloudwatch", "alarm:{}"),
@@ -52,6 +52,7 @@ NAMED = {
     "states:DescribeExecution": ("executionArn", "", "{}"),
     "states:StartExecution": ("stateMachineArn", "", "{}"),
 }
+ALWAYS = {"sts:GetCallerIdentity"}  # nobody needs to be allowed to ask who they are
 # Calls that IAM asks about for everything at once, or that are scoped by no more than that (docs/permissions.md).
 UNSCOPED = {
     "application-autoscaling:DescribeScalableTargets": "IAM knows no resource for it",
@@ -68,6 +69,9 @@ UNSCOPED = {
 }
 
 
+Context = tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One question to IAM: may the caller do this, on that."""
@@ -75,7 +79,7 @@ class Asked:
     caller: str
     action: str
     resource: str
-    context: tuple[tuple[str, str], ...] = ()
+    context: Context = ()
 
 
 @dataclass
@@ -98,9 +102,7 @@ class Recorder:
             if self.scenario not in seen:
                 seen.append(self.scenario)
 
-    def _questions(
-        self, service: str, operation: str, given: Mapping[str, Any]
-    ) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
+    def _questions(self, service: str, operation: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str, Context]]:
         action = ACTIONS.get(f"{service}:{operation}", f"{service}:{operation}")
         if operation == "TransactWriteItems":
             for item in given["TransactItems"]:
@@ -109,16 +111,11 @@ class Recorder:
         elif service == "dynamodb":
             index = f"/index/{given['IndexName']}" if "IndexName" in given else ""
             for table in given.get("RequestItems") or [given["TableName"]]:
-                yield action, _arn("dynamodb", f"table/{table}{index}"), ()
-        elif service == "sqs":
-            yield action.removesuffix("Batch"), _arn("sqs", given["QueueUrl"].rsplit("/", 1)[-1]), ()
-        elif action == "s3:ListBucket":
-            context = {"s3:ResourceAccount": ACCOUNT, "s3:max-keys": str(given.get("MaxKeys", 1000))}
-            yield action, f"arn:aws:s3:::{given['Bucket']}", tuple(context.items())
-        elif action == "iam:GetRole":
-            yield action, f"arn:aws:iam::{ACCOUNT}:role/{given['RoleName']}", ()
-        elif action == "states:SendTaskSuccess":
-            yield action, self.machine, ()
+                yield action, _arn("dynamodb", f"table/{table}{index}"), _leading(given)
+        elif action in ALWAYS:
+            return
+        elif peculiar := self._peculiar(action, given):
+            yield action.removesuffix("Batch"), *peculiar
         elif action in UNSCOPED:
             yield action, "*", ()
         else:
@@ -126,6 +123,21 @@ class Recorder:
             for name in given[parameter] if isinstance(given[parameter], list) else [given[parameter]]:
                 whole = form == "{}" or str(name).startswith("arn:")
                 yield action, str(name) if whole else _arn(owner, form.format(name)), ()
+
+    def _peculiar(self, action: str, given: Mapping[str, Any]) -> tuple[str, Context] | None:
+        """Resource and context where a parameter does not simply name the resource."""
+        if action.startswith("sqs:"):
+            return _arn("sqs", given["QueueUrl"].rsplit("/", 1)[-1]), ()
+        if action == "batch:UpdateServiceJob":
+            return _arn("batch", f"service-job/{given['jobId']}"), (
+                ("batch:SchedulingPriority", str(given["schedulingPriority"])),
+            )
+        if action == "s3:ListBucket":
+            context = (("s3:ResourceAccount", ACCOUNT), ("s3:max-keys", str(given.get("MaxKeys", 1000))))
+            return f"arn:aws:s3:::{given['Bucket']}", context
+        if action == "iam:GetRole":
+            return f"arn:aws:iam::{ACCOUNT}:role/{given['RoleName']}", ()
+        return (self.machine, ()) if action == "states:SendTaskSuccess" else None
 
 
 @contextmanager
@@ -139,6 +151,13 @@ def recorded(aws: Emulator) -> Iterator[Recorder]:
 
     with mock.patch.object(BaseClient, "_make_api_call", noting):
         yield recorder
+
+
+def _leading(given: Mapping[str, Any]) -> Context:
+    """The hash key that one item is written under, as IAM is told of it; only of which kind it is."""
+    key = given.get("Item") or given.get("Key") or {}
+    kind, *rest = key["pk"]["S"].split("#") if "pk" in key else ("",)
+    return (("dynamodb:LeadingKeys", f"{kind}#..." if rest else kind),) if kind else ()
 
 
 def _arn(service: str, resource: str) -> str:
