@@ -22,6 +22,7 @@ GROUPS = {
     "dlq": ("pointsman_cli.dlq:dlq", "See what could not be handled, and send it back."),
     "uninstall": ("pointsman_cli.uninstall:uninstall", "Give back what deleting the stack would leave changed."),
     "report": ("pointsman_cli.report.command:report", "What a queue did day by day, beside the weeks before."),
+    "cost": ("pointsman_cli.cost:cost", "What a deployment costs a month."),
     "simulate": ("pointsman_cli.simulate:simulate", "Try a policy on real history before living with it."),
     "calibrate": ("pointsman_cli.calibrate:calibrate", "How often expected starts come true, on generated days."),
     "local": ("pointsman_cli.local.command:local", "AWS and Pointsman on this machine, at an address."),
