@@ -9,6 +9,7 @@ from pointsman.day_ports import DayTable
 from pointsman.loops.inspect import Inspector
 from pointsman.ports import BatchQueues, Clock, Control, JobTable
 from pointsman.rollout_ports import RolloutTable
+from pointsman_cli.examined import Facts
 from pointsman_cli.letters import Letter
 from pointsman_cli.rollout_access import RolloutDeployment
 
@@ -80,6 +81,14 @@ class Letters(Protocol):
         ...
 
 
+class Examines(Protocol):
+    """Looks at a deployment, as `pointsman_cli.examiner.Examiner` does."""
+
+    def examine(self, queue: str | None = None) -> Facts:
+        """Everything there is to see, of all queues or of this one."""
+        ...
+
+
 class Access(Protocol):
     """How deployments are reached."""
 
@@ -93,6 +102,10 @@ class Access(Protocol):
 
     def letters(self, target: Target) -> AbstractContextManager[Letters]:
         """Its dead letters; raises `UserMistake` when none is named, and `Misconfigured` for an earlier release."""
+        ...
+
+    def examiner(self, target: Target) -> AbstractContextManager[Examines]:
+        """What looks at everything of it; raises `UserMistake` when none is named."""
         ...
 
     def caller(self, target: Target) -> str:

@@ -18,6 +18,7 @@ from pointsman.wiring import Wiring
 from pointsman_cli.access import Target
 
 if TYPE_CHECKING:
+    from pointsman_cli.examiner import Examiner
     from pointsman_cli.letter_box import LetterBox
     from pointsman_cli.rollout_deployment import DeployedRollouts
 
@@ -40,6 +41,10 @@ class AwsAccess:
     def letters(self, target: Target) -> AbstractContextManager["LetterBox"]:
         """Its dead letters; raises `UserMistake` when none is named, and `Misconfigured` for an earlier release."""
         return _letters(target)
+
+    def examiner(self, target: Target) -> AbstractContextManager["Examiner"]:
+        """What looks at everything of it; raises `UserMistake` when none is named."""
+        return _examiner(target, self.caller(target))
 
     def caller(self, target: Target) -> str:
         """The caller's ARN; the user of this machine where AWS does not say."""
@@ -82,6 +87,21 @@ def _letters(target: Target) -> Iterator["LetterBox"]:
         names = ", ".join(lacking)
         raise Misconfigured(f"stack {target.stack} has no output {names}: it was deployed by an earlier release")
     yield LetterBox(_client("sqs", target.endpoint_url), _client("lambda", target.endpoint_url), outputs)
+
+
+@contextmanager
+def _examiner(target: Target, caller: str) -> Iterator["Examiner"]:
+    from pointsman.aws.permissions import IamPermissions
+    from pointsman_cli.examiner import Clients, Examiner
+    from pointsman_cli.principals import allowed
+
+    outputs = _outputs(target, otherwise="there is nothing to look at")
+    made = {
+        name: _client(name, target.endpoint_url) for name in ("cloudformation", "cloudwatch", "events", "sqs", "iam")
+    }
+    region = made["cloudformation"].meta.region_name
+    may = allowed(IamPermissions(made.pop("iam"), region), caller, region)
+    yield Examiner(target.stack or "", Wiring(_settings(target, outputs)), Clients(**made), outputs, may)
 
 
 def _outputs(target: Target, otherwise: str) -> dict[str, str]:

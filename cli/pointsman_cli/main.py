@@ -19,6 +19,7 @@ GROUPS = {
     ),
     "stop": ("pointsman_cli.stop:stop", "Let every queue only observe, and hold every rollout."),
     "start": ("pointsman_cli.stop:start", "End what `stop` began."),
+    "doctor": ("pointsman_cli.doctor:doctor", "What is wrong with a deployment, the worst first."),
     "dlq": ("pointsman_cli.dlq:dlq", "See what could not be handled, and send it back."),
     "uninstall": ("pointsman_cli.uninstall:uninstall", "Give back what deleting the stack would leave changed."),
     "report": ("pointsman_cli.report.command:report", "What a queue did day by day, beside the weeks before."),

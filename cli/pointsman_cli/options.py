@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from pointsman.documents import seconds
-from pointsman_cli.access import Access, Deployment, Letters, Target
+from pointsman_cli.access import Access, Deployment, Examines, Letters, Target
 from pointsman_cli.rollout_access import RolloutDeployment
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
@@ -108,4 +108,11 @@ def rollouts(ctx: click.Context) -> Iterator[RolloutDeployment]:
 def letters(ctx: click.Context) -> Iterator[Letters]:
     """The dead letters of the deployment that is meant, for as long as the block lasts."""
     with access(ctx).letters(target(ctx)) as found:
+        yield found
+
+
+@contextmanager
+def examiner(ctx: click.Context) -> Iterator[Examines]:
+    """What looks at everything of the deployment that is meant, for as long as the block lasts."""
+    with access(ctx).examiner(target(ctx)) as found:
         yield found
