@@ -15,6 +15,7 @@ DEV_PINS := .venv/.pinned
 SAM_STAMP := .venv-sam/.installed
 PIN_STAMP := .venv-pin/.installed
 AWS_STAMP := .venv-aws/.installed
+SAGEMAKER_STAMP := .venv-sagemaker/.installed
 # The folder of the functions' own Python: sam build takes no other. pyenv has versions that are on PATH only when they are selected.
 RUNTIME = $(shell for at in $$(command -v python3.13) "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.13.*/bin/python3.13; do \
 	"$$at" --version > /dev/null 2>&1 && dirname "$$at" && break; done)
@@ -29,12 +30,16 @@ help: ## what can be made
 # $(call environment,FOLDER,REQUIREMENTS): a new virtual environment that holds the hashed pins and nothing else. The pins are
 # complete, so pip resolves nothing; pip check says if they were not.
 define environment
+$(call pinned,$(1),$(2))
+	@$(1)/bin/python -m pip check --quiet
+endef
+
+define pinned
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: give another one, as in make PYTHON=python3.12" >&2; exit 1; }
 	@echo "Setting up $(1) from $(2)"
 	@rm -rf $(1)
 	@$(PYTHON) -m venv $(1)
 	@$(1)/bin/python -m pip install -qq --no-deps --require-hashes --requirement $(2)
-	@$(1)/bin/python -m pip check --quiet
 endef
 
 $(DEV_PINS): requirements/dev.txt
@@ -51,6 +56,11 @@ $(SAM_STAMP): requirements/sam.txt
 
 $(AWS_STAMP): requirements/aws.txt
 	$(call environment,.venv-aws,requirements/aws.txt)
+	@touch $@
+
+# Not complete: the SDK's mlflow is left out.
+$(SAGEMAKER_STAMP): requirements/sagemaker.txt
+	$(call pinned,.venv-sagemaker,requirements/sagemaker.txt)
 	@touch $@
 
 $(PIN_STAMP): requirements/pin.txt
@@ -77,6 +87,10 @@ test: $(DEV_STAMP) ## every test
 .PHONY: test-aws
 test-aws: $(DEV_STAMP) $(AWS_STAMP) ## the tests that drive the emulator by the `aws` command; without it `make test` leaves them out
 	@$(BIN)/python -m pytest --quiet tests/aws
+
+.PHONY: test-local
+test-local: $(DEV_STAMP) $(AWS_STAMP) $(SAGEMAKER_STAMP) ## `pointsman local` driven by the `aws` command and by SageMaker's Python SDK
+	@$(BIN)/python -m pytest --quiet -m "" tests/local
 
 .PHONY: walk
 walk: $(DEV_STAMP) ## rollouts killed at every boundary, and under every answer of SageMaker: takes many minutes
@@ -141,5 +155,7 @@ pin: $(PIN_STAMP) ## the newest pins that pyproject.toml allows
 	@$(COMPILE) --python-version 3.11 --group sam --output-file requirements/sam.txt
 	@$(COMPILE) --python-version 3.11 --group aws --output-file requirements/aws.txt
 	@$(COMPILE) --python-version 3.13 --group lambda --output-file requirements/lambda.txt
+	@printf '%s\n' "mlflow; python_version < '3'" "sagemaker-mlflow; python_version < '3'" \
+		| $(COMPILE) --python-version 3.11 --group sagemaker --override /dev/stdin --output-file requirements/sagemaker.txt
 	@$(COMPILE) --python-version 3.11 --group pin --output-file requirements/pin.txt
 	@! grep -nE 'http|index|find-links' requirements/*.txt layers/dependencies/requirements.txt

@@ -17,9 +17,12 @@ from typing import Any
 import boto3
 import pytest
 
+from tests.aws.golden import AWS
+
+ROOT = Path(__file__).parents[2]
 COMMAND = Path(sys.executable).parent / "pointsman"
 LAST = "docs/emulator.md"
-SPEED = "600"
+SPEED = "200"
 PATIENCE = 120.0  # seconds; what is waited for comes much sooner, but on a machine that is busy with other tests
 
 
@@ -78,7 +81,7 @@ def until(true: Callable[[], object]) -> None:
 @pytest.fixture(scope="session")
 def local() -> Iterator[Local]:
     """It runs while its tests do, and ends cleanly when it is asked to."""
-    running = begin("--speed", SPEED)
+    running = begin("--speed", SPEED, "--instances", "2")
     try:
         yield running
         running.process.send_signal(signal.SIGTERM)
@@ -99,4 +102,6 @@ def shell(local: Local, monkeypatch: pytest.MonkeyPatch) -> Local:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
     for name, value in local.exports.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PATH", f"{AWS.parent}:{os.environ['PATH']}")
     return local

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,10 @@ from pointsman_cli.main import cli
 from tests.local.conftest import SPEED, Local, until
 
 QUEUE = "search-training"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "local.md"
+TYPED = re.compile(r"^\$ (.+)$", re.MULTILINE)
+SDK = ROOT / ".venv-sagemaker" / "bin" / "python"
 
 
 def pointsman(*words: str) -> Any:
@@ -21,18 +28,6 @@ def pointsman(*words: str) -> Any:
     result = CliRunner().invoke(cli, [*words, "--json"])
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
-
-
-def submit(batch: Any, name: str) -> str:
-    payload = {"TrainingJobName": "train", "ResourceConfig": {"InstanceType": "ml.g5.xlarge", "InstanceCount": 1}}
-    answer = batch.submit_service_job(
-        jobName=name,
-        jobQueue=QUEUE,
-        shareIdentifier="all",
-        serviceJobType="SAGEMAKER_TRAINING",
-        serviceRequestPayload=json.dumps(payload),
-    )
-    return str(answer["jobId"])
 
 
 def test_it_says_where_it_is_that_it_checks_nobody_and_that_it_keeps_nothing(local: Local) -> None:
@@ -83,44 +78,50 @@ def test_queues_and_components_are_created_listed_described_and_updated_by_boto3
     assert names == {"llm", "embed"}
 
 
+@pytest.mark.outside
 @pytest.mark.usefixtures("shell")
-def test_the_deployed_functions_put_production_first(local: Local) -> None:
-    batch = local.client("batch")
-    assert CliRunner().invoke(cli, ["policy", "apply", "examples/policy.yaml"]).exit_code == 0
-    sweeps = [submit(batch, f"sweep-{number}") for number in range(11)]
-    first = submit(batch, "prod-ranker")
-
-    def priority(job: str) -> int:
-        return int(batch.describe_service_job(jobId=job).get("schedulingPriority", 0))
-
-    until(lambda: priority(first) > max(map(priority, sweeps)))
-    moves = pointsman("queue", "history", QUEUE)["moves"]
-    assert "prod-ranker" in {move["name"] for move in moves}
-    (job,) = batch.list_service_jobs(jobQueue=QUEUE, filters=[{"name": "JOB_NAME", "values": ["prod-ranker"]}])[
-        "jobSummaryList"
-    ]
-    assert job["jobId"] == first
-
-
-@pytest.mark.usefixtures("shell")
-def test_an_alarm_that_is_set_by_hand_takes_a_rollout_back(local: Local) -> None:
-    pointsman("rollout", "start", "examples/rollout.yaml")
-    sagemaker = local.client("sagemaker")
-
-    def status() -> str:
-        return str(sagemaker.describe_inference_component(InferenceComponentName="llm")["InferenceComponentStatus"])
-
-    until(lambda: status() == "Updating")
-    reason = {"StateValue": "ALARM", "StateReason": "its answers are nonsense"}
-    until(
-        lambda: (
-            local.client("cloudwatch").set_alarm_state(AlarmName="llm-errors", **reason)
-            and pointsman("rollout", "show", "chat-v2")["intent"] == "revert"
-        )
-    )
-    until(lambda: pointsman("rollout", "show", "chat-v2")["phase"] == "ROLLED_BACK")
-    component = sagemaker.describe_inference_component(InferenceComponentName="llm")
+def test_the_page_is_typed_to_a_queue_in_another_order_and_a_rollout_that_went_back(local: Local) -> None:
+    """Each line in turn: those of `pointsman` in this process, for speed, all others by a shell."""
+    typed = [line for line in TYPED.findall(PAGE.read_text()) if not line.startswith(("make", ".venv"))]
+    for line in typed:
+        if line.startswith("pointsman queue show"):
+            until(production_is_first)
+        if line.startswith("pointsman"):
+            result = CliRunner().invoke(cli, line.split()[1:])
+            went_back = line.startswith("pointsman rollout watch")
+            assert result.exit_code == went_back, f"{line}: {result.stderr}"
+        else:
+            done = subprocess.run(["bash", "-euc", line], capture_output=True, text=True, check=False)  # noqa: S603, S607
+            assert done.returncode == 0, f"{line}: {done.stderr}"
+    rollout = pointsman("rollout", "show", "chat-v2")
+    assert (rollout["phase"], rollout["cause"]) == ("ROLLED_BACK", "Alarm llm-errors is in ALARM.")
+    component = local.client("sagemaker").describe_inference_component(InferenceComponentName="llm")
     assert (component["InferenceComponentStatus"], component["Specification"]["ModelName"]) == ("InService", "chat-v1")
+
+
+def production_is_first() -> bool:
+    return any(move["name"] == "prod-ranker" for move in pointsman("queue", "history", QUEUE)["moves"])
+
+
+@pytest.mark.outside
+@pytest.mark.usefixtures("shell")
+def test_a_training_queue_and_components_are_used_by_sagemakers_sdk_as_at_aws(local: Local, tmp_path: Path) -> None:
+    role = next(word.strip(",") for word in local.said.split() if word.startswith("arn:aws:iam:"))
+    told = subprocess.run(  # noqa: S603 - our own
+        [SDK, Path(__file__).with_name("sagemaker_sdk.py"), QUEUE, role, "chat-v1"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr[-2000:]
+    seen = json.loads(told.stdout.splitlines()[-1])
+    assert seen["queue"] == {
+        "submitted": ["prod-by-sdk", "all", 3],
+        "channels": ["code", "sm_drivers"],
+        "found": ["prod-by-sdk"],
+        "got": True,
+        "raised": 7,
+        "ended": "FAILED",
+    }
+    assert seen["components"] == {"endpoint": "InService", "created": True, "copies": 2}
 
 
 def test_twenty_clients_at_once_are_all_answered_and_time_goes_on_meanwhile(local: Local) -> None:
