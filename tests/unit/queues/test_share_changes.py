@@ -21,8 +21,8 @@ def step(current: int, note: ShareChange | None, wish: int | None, because: str 
         ("nothing is wanted of it", 100, None, None, None, False),
         ("it has already what is wanted", 200, None, 200, None, False),
         ("a change that did not come through is made again", 100, NOTE, 200, 200, False),
-        ("what was found to have been made, and is as before, someone else set", 100, SEEN, 200, None, False),
-        ("so is any other value", 50, NOTE, 200, None, False),
+        ("what was found to have been made, and is as before, is set again", 100, SEEN, 200, 200, False),
+        ("any other value someone else set", 50, NOTE, 200, None, False),
         ("what is made stays", 200, SEEN, 200, None, False),
         ("another value of ours may still be there", 200, OTHER, 300, 300, False),
         ("it is given back", 200, SEEN, None, 100, True),
@@ -44,6 +44,15 @@ def test_a_change_is_noted_with_what_was_there_first_however_often_it_changes() 
     assert step(200, first.note, 300, "alarm flood") == Step(OTHER, 300)
 
 
-@pytest.mark.parametrize("current, note, wish", [(100, SEEN, 200), (50, NOTE, 200), (50, SEEN, None)])
+def test_in_share_preemption_that_someone_turned_off_stays_off() -> None:
+    on = ShareChange("team", Setting.PREEMPTION, 0, 1, 0.0, "a job takes the place of others", seen=True)
+    taken = settle("team", Setting.PREEMPTION, 0, on, Wish(1, "a job takes the place of others"), 60.0)
+    assert (taken.value, taken.told) == (
+        None,
+        "someone else set the in-share preemption of share team to 0: it is left so",
+    )
+
+
+@pytest.mark.parametrize("current, note, wish", [(50, NOTE, 200), (50, SEEN, None)])
 def test_what_someone_else_set_is_told(current: int, note: ShareChange, wish: int | None) -> None:
     assert f"someone else set the borrow limit of share team to {current}" in step(current, note, wish).told

@@ -1,7 +1,8 @@
 """What Pointsman changes of a share for a while, and how it gives it back: noted before, restored whatever dies.
 
 The note is stored before the change is made. What is found later is compared with the note: a value that is neither the
-one found first nor one of ours was set by someone else, and is left as it is.
+one found first nor one of ours was set by someone else, and is left as it is. A borrow limit that is as it was found
+first is what an update of its stack leaves, so that it is set again; who wants it otherwise changes the policy.
 """
 
 from dataclasses import dataclass, replace
@@ -59,6 +60,9 @@ def settle(share: str, setting: Setting, current: int, note: ShareChange | None,
         if current == wish.value:
             return Step()
         return Step(ShareChange(share, setting, current, wish.value, now, wish.because), wish.value)
+    if current == note.before and note.seen and setting is Setting.BORROW_LIMIT and note.after == wish.value:
+        back = f"the {setting} of share {share} was set back to {current}, as an update of its stack does"
+        return Step(value=wish.value, told=f"{back}: it is set to {wish.value} again")
     ours = current in (note.after, note.was) or (current == note.before and not note.seen)
     if not ours:
         return Step(told=f"someone else set the {setting} of share {share} to {current}: it is left so")
