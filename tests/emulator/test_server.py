@@ -13,6 +13,7 @@ from typing import Any
 import boto3
 import pytest
 import time_machine
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from pointsman.settings import Settings
@@ -151,6 +152,41 @@ def test_at_speed_one_its_clock_is_this_machines() -> None:
     with Emulator(start=datetime.fromtimestamp(wall_clock(), UTC)) as aws, EmulatorServer(aws, speed=1.0) as server:
         told = Wiring(Settings("j", "c", "w", "d", server.url)).clock.now()
         assert told == pytest.approx(wall_clock(), abs=10)
+
+
+def test_calls_are_answered_though_the_clock_cannot_keep_up(emulator: Emulator) -> None:
+    def often() -> None:
+        emulator.at(emulator.now + 1 / 64, often)
+
+    start, began = emulator.now, time_machine.escape_hatch.time.time()
+    emulator.at(start, often)
+    with EmulatorServer(emulator, speed=1e6) as server:
+        client(server).describe_service_environments()
+        passed = time_machine.escape_hatch.time.time() - began
+    assert start < emulator.now < start + passed * 1e6
+
+
+def test_one_call_that_breaks_the_emulator_is_a_fault_of_the_service_and_ends_no_other(
+    emulator: Emulator, server: EmulatorServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: object) -> None:
+        raise TypeError("a fault of ours")
+
+    emulator.before("batch", "DescribeServiceEnvironments", broken)
+    once = boto3.client("batch", endpoint_url=server.url, config=Config(retries={"total_max_attempts": 1}))
+    with pytest.raises(ClientError, match="a fault of ours") as error:
+        once.describe_service_environments()
+    assert error.value.response["Error"]["Code"] == "InternalFailure"
+    assert "Traceback" in capsys.readouterr().err
+    assert once.describe_service_environments()["serviceEnvironments"] == []
+
+
+def test_a_long_poll_takes_no_time_along_where_time_flows_by_itself(emulator: Emulator) -> None:
+    with EmulatorServer(emulator, speed=0.001) as server:
+        queue = client(server, "sqs").create_queue(QueueName="q")["QueueUrl"]
+        before = emulator.now
+        assert "Messages" not in client(server, "sqs").receive_message(QueueUrl=queue, WaitTimeSeconds=20)
+        assert emulator.now < before + 1
 
 
 @pytest.mark.parametrize("speed", [0, -1.0])

@@ -46,8 +46,11 @@ def local(port: int, host: str, speed: float, instances: int, requests: float, e
             if env_vars is not None:
                 env_vars.write_text(json.dumps(environments(world, server.url), indent=2) + "\n", encoding="utf-8")
             banner(server, world)
+            told = 0
             while not ended.wait(LOOK) and server.well:
-                pass
+                for function, error in aws.failures[told:]:
+                    click.echo(f"{function} failed: {type(error).__name__}: {error}", err=True)
+                told = len(aws.failures)
         finally:
             server.stop()
         click.echo("ended; nothing is kept")
