@@ -1,6 +1,7 @@
 """What `pointsman local` deploys: the product, a queue to fill, an endpoint to roll; all of it alive at the start."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,7 +64,7 @@ def _role(aws: Emulator) -> str:
     return arn
 
 
-def _policy(statement: dict[str, object]) -> str:
+def _policy(statement: Mapping[str, object]) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
