@@ -17,10 +17,12 @@ from pointsman.policy_documents import stored_policy
 from pointsman.ports import QueueDescription, Standstill, StoredPolicy
 from pointsman.queues.jobs import Stage
 from pointsman.queues.policy import Policy
+from pointsman.queues.share_drift import share_drift
 from pointsman.rollouts.observations import Answer
 from pointsman.rollouts.phase import switch_name
 from pointsman.wiring import Wiring
 from pointsman_cli.examined import Facts, QueueSeen, RolloutSeen, Submission
+from pointsman_cli.policy_queue import live
 
 HOUR = 3600.0
 KINDS = ("MetricAlarms", "CompositeAlarms")
@@ -169,7 +171,7 @@ class Examiner:
         unread = True
         with self._may_fail(f"queue {queue}"):
             try:
-                description = self.wiring.batch.describe_queue(queue)
+                description = live(self.wiring, queue)
                 outstanding = self._outstanding(description, policy, now)
             except Gone:
                 description = None
@@ -180,6 +182,8 @@ class Examiner:
 
     def _outstanding(self, description: QueueDescription, policy: Policy, now: float) -> tuple[str, ...]:
         observer = self.wiring.observer(keep=False)
+        if description.quota_shares:
+            return tuple(share_drift(description.quota_shares, observer.shares.records.share_changes(description.name)))
         keeper = ShareKeeper(observer.shares, observer.alarms, self.wiring.jobs)
         return keeper.keep(description, policy.at(now), (), now, act=False).problems
 
