@@ -4,8 +4,8 @@ from functools import cache
 from os import environ
 from typing import Any
 
-from pointsman.inbound import rollout_pass
 from pointsman.loops.rollout import RolloutLoop
+from pointsman.rollout_task import rollout_task
 from pointsman.settings import NOTICES_TOPIC, ROLLOUT_ROLE, Settings
 from pointsman.wiring import Wiring
 
@@ -18,5 +18,5 @@ def loop() -> RolloutLoop:
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
     """Answer with where the state machine waits, and for how long."""
-    asked = rollout_pass(event)
+    asked = rollout_task(event)
     return loop().run(asked.rollout, asked.generation).answer()

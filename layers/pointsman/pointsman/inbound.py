@@ -55,14 +55,6 @@ class EndpointChanged:
     endpoint: str
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutPass:
-    """One pass of one rollout, asked for by the execution of this generation."""
-
-    rollout: str
-    generation: int
-
-
 def _epoch(value: float) -> float:
     return value / 1000 if value >= _MILLISECONDS_FROM else value
 
@@ -115,11 +107,6 @@ class _Alarm(_Tolerant):
 
 class _Endpoint(_Tolerant):
     endpoint: Annotated[str, Field(alias="EndpointName", min_length=1, max_length=63)]
-
-
-class _Pass(_Tolerant):
-    rollout: Annotated[str, Field(alias="rollout_id", min_length=1, max_length=60)]
-    generation: Annotated[int, Field(ge=1)]
 
 
 class _Wake(_Tolerant):
@@ -191,12 +178,6 @@ def watched_event(event: Mapping[str, Any]) -> AlarmChanged | EndpointChanged:
         case "aws.sagemaker", kind if kind in ENDPOINTS:
             return EndpointChanged(_read(_Endpoint, envelope.detail, "detail").endpoint)
     raise Poison(f"unknown event {envelope.detail_type!r} from {envelope.source!r}", place="detail-type")
-
-
-def rollout_pass(event: Mapping[str, Any]) -> RolloutPass:
-    """The pass that the state machine asks for."""
-    asked = _read(_Pass, event, "event")
-    return RolloutPass(asked.rollout, asked.generation)
 
 
 def wake(body: str) -> str:

@@ -19,13 +19,13 @@ from pointsman.inbound import (
     job_event,
     messages,
     partial_failures,
-    rollout_pass,
     wake,
     watched_event,
 )
 from pointsman.queues.jobs import Sighting, Status
 from pointsman.rollout_documents import parse_request
 from pointsman.rollout_inbound import command
+from pointsman.rollout_task import rollout_task
 
 EVENTS = Path(__file__).parents[3] / "events"
 ACCOUNT = "arn:aws:batch:eu-west-1:123456789012"
@@ -280,7 +280,7 @@ READ = {
     "relay_alarm": watched_event,
     "wake_due": lambda e: e,
     "command_rollout": lambda e: parse_request(asked.body) if (asked := command(e)).body else asked,
-    "advance_rollout": rollout_pass,
+    "advance_rollout": rollout_task,
 }
 REFUSED = {
     "record_jobs.mixed-batch",
