@@ -6,12 +6,12 @@ from enum import IntEnum
 
 from pointsman.loops.fit import misfits, unlisted
 from pointsman.queues.kinds import QueueKind
+from pointsman.queues.moves import RESERVED
 from pointsman.queues.policy import Mode
 from pointsman_cli.examined import Facts, QueueSeen
 from pointsman_cli.printing import counted, when
 from pointsman_cli.standstill import standing_still
 
-CAP = 4997  # the highest priority that people may submit with: beyond it are the levels that an eviction needs
 OVERDUE = 600.0  # seconds, as the alarms have it
 LONGEST_LEASE = 300.0  # seconds: no honest clock gives a longer one
 SKEW, WRONG_CLOCK = 30.0, 300.0  # seconds; AWS refuses what is signed with a clock that is five minutes wrong
@@ -149,11 +149,12 @@ def _submissions(queue: QueueSeen) -> Iterator[Finding]:
         return
     for share in (share.name for share in queue.description.quota_shares if share.preempts):
         jobs = [job for job in queue.submissions if job.share == share]
-        remedy = f"submit with one priority below {CAP}; the IAM condition batch:SchedulingPriority holds people to it"
-        if above := [job.name for job in jobs if job.priority > CAP]:
-            text = (
-                f"in share {share} {_jobs(above)} submitted above {CAP}, where only evictions that are asked for may be"
-            )
+        remedy = (
+            "let all submit with one priority below 4000: examples/people.yaml is an IAM policy that holds them to it"
+        )
+        if above := [job.name for job in jobs if job.priority >= RESERVED]:
+            where = f"above {RESERVED - 1}, where only evictions that are asked for may be"
+            text = f"in share {share} {_jobs(above)} submitted {where}"
             yield Finding(Weight.ERROR, queue.name, text, remedy)
         priorities = sorted({job.priority for job in jobs})
         if len(priorities) > 1:

@@ -229,6 +229,14 @@ def test_a_tick_that_never_comes_is_told_by_the_data_that_are_missing(day: Broke
     day.until(lambda: state() == "OK", 15)
 
 
+def test_passes_that_fail_one_after_the_other_raise_an_alarm_and_the_queue_is_tried_each_minute(day: Broken) -> None:
+    failed = len(day.failed_passes())
+    day.aws.fail_next("batch", "GetJobQueueSnapshot", "TooManyRequestsException", 30)
+    day.until(lambda: "FailedPassesAlarm" in day.fired, 45)
+    assert len(day.failed_passes()) - failed > 5
+    day.until(lambda: day.record().problem == "", 30)
+
+
 def test_poison_is_a_dead_letter_with_reason_and_place_and_raises_its_alarm(day: Broken) -> None:
     day.send("JobEventsUrl", "not an event")
     day.until(lambda: "DeadLettersAlarm" in day.fired, 5)

@@ -12,11 +12,14 @@ def test_an_execution_that_is_stopped_has_a_successor_and_the_rollout_ends_the_s
     with deployed() as fleet:
         fleet.ask(**SHORT)
         fleet.aws.run_for(5 * MINUTE)
+        told: list[str] = []
+        fleet.aws.watch(lambda event: told.append(str(event["detail"].get("alarmName", ""))))
         machine = fleet.wiring.settings.state_machine.replace(":stateMachine:", ":execution:")
         fleet.aws.client("stepfunctions").stop_execution(executionArn=f"{machine}:{ROLLOUT}-1")
         assert fleet.until_ended().record.phase.value == "SUCCEEDED"
         assert fleet.models() == ["chat-v2"] * 3
         assert fleet.executions() == {f"{ROLLOUT}-1": "ABORTED", f"{ROLLOUT}-2": "SUCCEEDED"}
+        assert fleet.stack.resources["DeadExecutionsAlarm"] in told
         assert not fleet.aws.failures
 
 

@@ -148,3 +148,27 @@ def test_a_rollout_that_ended_long_ago_is_done_with() -> None:
 
     assert world.table.open() == ()
     assert world.phase is Phase.SUCCEEDED
+
+
+def test_how_long_the_most_overdue_rollout_has_been_due_is_told_each_minute_and_ended_ones_are_not() -> None:
+    world = pair()
+    world.due.wake()
+    world.clock.advance(900)
+    latest = min(world.table.kept[name].stored.next_wake_at for name in ("r1", "r2"))
+    world.due.wake()
+    assert world.log.overdue_[-1] == world.clock.now() - latest > 0
+    while any(not world.loop.run(rollout, 1).ended for rollout in ("r1", "r2")):
+        world.clock.advance(30)
+        world.react()
+    world.clock.advance(5000)
+    world.due.wake()
+    assert world.log.overdue_[-1] == 0.0
+
+
+def test_an_execution_that_is_over_before_its_rollout_is_told_of_once() -> None:
+    world = running()
+    world.execution.lives["r1", 1] = Life.ENDED
+    world.clock.advance(5000)
+    world.due.wake()
+    world.due.wake()
+    assert world.log.died_ == [("r1", 1)]

@@ -104,6 +104,20 @@ def test_a_queue_whose_pass_was_killed_is_woken_until_the_next_one_ends() -> Non
     assert world.due().wake() == ()
 
 
+def test_how_long_the_most_overdue_queue_has_been_due_is_told_each_minute() -> None:
+    world = World()
+    world.apply()
+    world.submit("a")
+    world.pass_()
+    world.due().wake()
+    assert world.log.overdue_ == [0.0], "its time has not come"
+    world.clock.advance(world.record.next_wake_at - world.clock.now() + 700)
+    world.due().wake()
+    world.pass_(after=0)
+    world.due().wake()
+    assert world.log.overdue_[1:] == [700.0, 0.0]
+
+
 def test_a_pass_that_has_just_made_the_record_is_not_disturbed() -> None:
     world = World()
     world.apply()
