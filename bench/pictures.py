@@ -1,6 +1,6 @@
-"""`python -m bench.pictures FOLDER`: the pictures of the docs, from days on the emulator; it takes minutes.
+"""`python -m bench.pictures FOLDER [report] [dashboard]`: the pictures of the docs.
 
-The report is what `pointsman report --html` writes of two weeks; in the first the queue only observes. The dashboard is
+The report is the page of `pointsman report --html` for two weeks in the simulator with the same jobs. The dashboard is
 the template's own, drawn by plotly from what the emulator's CloudWatch holds after a day; CloudWatch draws otherwise.
 """
 
@@ -9,67 +9,74 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from html import escape
 from pathlib import Path
-from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from moto.cloudwatch.models import cloudwatch_backends
 from plotly.offline import get_plotlyjs
 
-from pointsman.policy_documents import stored_policy
-from pointsman.queues.days import day_of
-from pointsman_cli.demo.day import Stage, opened
+from pointsman.queues.day_sums import ClassSums, DaySums
+from pointsman.queues.days import Day, day_of
+from pointsman_cli.demo.day import START, Stage, opened
 from pointsman_cli.demo.scenario import DAY, DEMO_SEED, QUEUE, ROOT, Scenario, demo_day
-from pointsman_cli.report.weeks import ended_since, first_day, weeks_of
+from pointsman_cli.report.weeks import weeks_of
 from pointsman_cli.report.weeks_page import weeks_page
 from pointsman_emulator.environment import ACCOUNT, REGION
-from pointsman_simulator.workload import generate
+from pointsman_emulator.models.alarm_values import Series, SeriesKey
+from pointsman_simulator.baselines import fifo_strict
+from pointsman_simulator.measures import Run
+from pointsman_simulator.replay import Replay, World
+from pointsman_simulator.steered import pointsman
+from pointsman_simulator.workload import DEMO_CAPACITY, generate
 
-DAYS, WEEKS = 14, 2
+WEEK = 7  # days
 BUCKET = 300.0  # seconds, the period of the dashboard
 SEARCH = re.compile(r"SEARCH\('\{(?P<names>[^}]*)\} MetricName=\"(?P<metric>\w+)\"', '(?P<stat>\w+)', \d+\)")
-STATS: Mapping[str, Callable[[list[float]], float]] = {"Sum": sum, "Maximum": max, "Average": fmean}
-Series = dict[tuple[str, str, tuple[tuple[str, str], ...]], dict[float, list[float]]]
 
 
 def _scenario() -> Scenario:
     return demo_day(DEMO_SEED, None, ROOT / "examples" / "policy.yaml", 1.0, ROOT / "template.yaml")
 
 
-def _fortnight() -> Scenario:
-    one = _scenario()
+def _week() -> Replay:
     jobs = [
         replace(job, submit=job.submit + day * DAY, name=f"{job.name}-{day}")
-        for day in range(DAYS)
+        for day in range(WEEK)
         for job in generate(DEMO_SEED + day)
-        if job.instances <= one.capacity
+        if job.instances <= DEMO_CAPACITY
     ]
-    return replace(one, jobs=tuple(jobs), drift=None)
+    return Replay(tuple(jobs), 0, DEMO_CAPACITY, WEEK * DAY)
+
+
+def _summed(run: Run, start: float) -> Iterator[Day]:
+    """The days of a simulated week, as passes would have summed them up."""
+    for number in range(WEEK):
+        begins, ends = number * DAY, (number + 1) * DAY
+        busy = sum(_within(one.instances, span, begins, ends) for one in run.jobs for span in one.spans)
+        waits = sum(_within(1, (one.submitted, one.spans[0][0]), begins, ends) for one in run.jobs)
+        sums = DaySums(seen=DAY, capacity=run.capacity * DAY, held=busy, working=busy, gpus=busy, waiting=waits)
+        for one in run.jobs:
+            if begins <= one.spans[0][0] < ends:
+                sums = sums.of_class(one.job_class, ClassSums().with_start(one.spans[0][0] - one.submitted))
+        yield Day(QUEUE, day_of(start + begins), sums)
+
+
+def _within(size: float, span: tuple[float, float], begins: float, ends: float) -> float:
+    return size * max(0.0, min(span[1], ends) - max(span[0], begins))
 
 
 def report() -> str:
-    """The page of two weeks."""
-    with opened(_fortnight()) as stage:
-        control, document = stage.wiring.control, stage.scenario.document
-        control.put_policy(QUEUE, json.dumps({**document, "mode": "observe"}), stage.aws.now, "demo")
-        acting = partial(control.put_policy, QUEUE, json.dumps(document), stage.start + DAYS / 2 * DAY, "demo")
-        stage.aws.at(stage.start + DAYS / 2 * DAY, acting)
-        for day in range(1, DAYS + 1):
-            stage.aws.run(stage.start + day * DAY - 60)
-            print(f"day {day} of {DAYS}", file=sys.stderr)  # noqa: T201 - it takes minutes
-        now, stored = stage.aws.now, control.policy(QUEUE)
-        assert stored is not None  # noqa: S101 - it was put above
-        named = [one.name for one in stored_policy(stored.document).classes]
-        first = first_day(now, WEEKS)
-        days = stage.wiring.days.days(QUEUE, first, day_of(now))
-        told = weeks_of(QUEUE, now, WEEKS, named, days, ended_since(stage.wiring.rollouts, first))
-        return weeks_page(told, f"pointsman report {QUEUE} --stack pointsman --html report.html")
+    """The page of two weeks with the same jobs: first come, first served, and then the example's policy."""
+    policy, replay, start = _scenario().policy, _week(), START.timestamp()
+    before = _summed(fifo_strict(replay), start)
+    now = _summed(pointsman(replay, World(), policy), start + WEEK * DAY)
+    named = [one.name for one in policy.classes]
+    told = weeks_of(QUEUE, start + 2 * WEEK * DAY - 60, 2, named, [*before, *now], [])
+    return weeks_page(told, f"pointsman report {QUEUE} --stack pointsman --html report.html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class _Dashboard:
     """The dashboard's widgets, and what CloudWatch holds, by namespace, metric and dimensions."""
 
     widgets: list[dict[str, Any]]
-    series: Series
+    series: Mapping[SeriesKey, Series]
     start: float
 
 
@@ -85,7 +92,8 @@ def dashboard() -> str:
     """A page that looks like the dashboard after a day."""
     with opened(_scenario()) as stage:
         stage.aws.run(stage.start + DAY)
-        return _drawn(_Dashboard(_widgets(stage), _series(), stage.start))
+        backend: Any = cloudwatch_backends[ACCOUNT][REGION]
+        return _drawn(_Dashboard(_widgets(stage), backend.model.series, stage.start))
 
 
 def _widgets(stage: Stage) -> list[dict[str, Any]]:
@@ -95,16 +103,6 @@ def _widgets(stage: Stage) -> list[dict[str, Any]]:
     return widgets
 
 
-def _series() -> Series:
-    series: Series = defaultdict(lambda: defaultdict(list))
-    held: Any = cloudwatch_backends[ACCOUNT][REGION].metric_data
-    for datum in held:
-        dimensions = tuple(sorted((one.name, one.value) for one in datum.dimensions))
-        at = datum.timestamp.timestamp() // BUCKET * BUCKET
-        series[datum.namespace, datum.name, dimensions][at].append(float(datum.value))
-    return series
-
-
 def _lines(board: _Dashboard, widget: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for metric in widget["metrics"]:
         if isinstance(metric[0], dict):
@@ -112,25 +110,28 @@ def _lines(board: _Dashboard, widget: Mapping[str, Any]) -> Iterator[dict[str, A
             if wanted is None:
                 continue
             namespace, *names = wanted["names"].split(",")
-            for (where, name, dimensions), points in sorted(board.series.items()):
-                if (where, name, sorted(names)) == (namespace, wanted["metric"], [key for key, _ in dimensions]):
-                    of = next((value for key, value in dimensions if key == "class"), "")
-                    yield _line(board, f"{name} {of}".strip(), points, wanted["stat"])
+            for key in sorted(board.series):
+                if (*key[:2], sorted(names)) == (namespace, wanted["metric"], [name for name, _ in key[2]]):
+                    of = dict(key[2]).get("class", "")
+                    yield _line(board, f"{key[1]} {of}".strip(), key, wanted["stat"])
         else:
-            namespace, name, *rest = metric
-            dimensions = tuple(sorted(zip(rest[::2], rest[1::2], strict=False)))
-            points = board.series.get((namespace, name, dimensions), {})
-            yield _line(board, name, points, widget.get("stat", "Average"))
+            rest = [part for part in metric[2:] if isinstance(part, str)]
+            key = (metric[0], metric[1], tuple(sorted(zip(rest[::2], rest[1::2], strict=True))))
+            name = rest[-1].split("-")[-2] if metric[0] == "AWS/Lambda" else metric[1]
+            yield _line(board, name, key, widget.get("stat", "Average"))
 
 
-def _line(board: _Dashboard, name: str, points: Mapping[float, list[float]], stat: str) -> dict[str, Any]:
-    times = sorted(points)
+def _line(board: _Dashboard, name: str, key: SeriesKey, stat: str) -> dict[str, Any]:
+    points = []
+    if key in board.series:
+        starts = [board.start + n * BUCKET for n in range(int(DAY / BUCKET))]
+        points = [point for at in starts if (point := board.series[key].point(at, at + BUCKET, stat)) is not None]
     return {
         "type": "scatter",
         "mode": "lines",
         "name": name,
-        "x": [(at - board.start) / 3600 for at in times],
-        "y": [STATS[stat](points[at]) for at in times],
+        "x": [(point.at - board.start) / 3600 for point in points],
+        "y": [point.value for point in points],
         "line": {"width": 1.3},
     }
 
@@ -149,8 +150,14 @@ def _drawn(board: _Dashboard) -> str:
         cells.append(
             f'<div class="cell" style="{place}"><b>{escape(asked["title"])}</b><div id="p{number}"></div></div>'
         )
-        layout = {"margin": {"l": 36, "r": 8, "t": 4, "b": 22}, "height": 190, "font": {"size": 10},
-                  "legend": {"orientation": "h", "y": -0.15, "font": {"size": 9}}}  # fmt: skip
+        layout = {
+            "margin": {"l": 36, "r": 8, "t": 4, "b": 22},
+            "height": 190,
+            "font": {"size": 10},
+            "xaxis": {"range": [0, 24]},
+            "yaxis": {"rangemode": "tozero"},
+            "legend": {"orientation": "h", "y": -0.15, "font": {"size": 9}},
+        }
         told = json.dumps([list(_lines(board, asked)), layout]).replace("<", "\\u003c")
         plots.append(f'Plotly.newPlot("p{number}", ...{told}, {{staticPlot: true}});')
     style = (
@@ -181,7 +188,7 @@ if __name__ == "__main__":
     place = Path(sys.argv[1])
     wanted = sys.argv[2:] or ["dashboard", "report"]
     if "dashboard" in wanted:
-        _photograph(dashboard(), place / "dashboard.png", "1400,1960")
+        _photograph(dashboard(), place / "dashboard.png", "1200,1930")
     if "report" in wanted:
         (place / "report.html").write_text(text := report(), encoding="utf-8")
-        _photograph(text, place / "report.png", "1240,2000")
+        _photograph(text, place / "report.png", "1080,1760")

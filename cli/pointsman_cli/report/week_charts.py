@@ -33,19 +33,23 @@ def by_class(told: Weeks) -> Iterator[Chart]:
 
 
 def costs(told: Weeks) -> Iterator[Chart]:
-    """Evictions and what they lost, and how rollouts ended."""
+    """Evictions and what they lost, and the rollouts that ended; nothing of what there was none of."""
     for figure in (EVICTIONS, LOST):
-        data = [
-            _bar(week.name, look, _days(told), [_value(figure, week, n) or 0.0 for n in range(len(week.days))])
-            for week, look in zip(told.weeks, looks(told.weeks), strict=True)
-        ]
-        yield Chart(figure.key, figure.title, figure.about, data, _layout(told, {"rangemode": "tozero"}))
-    data = [
-        _bar(week.name, look, _days(told), [float(len(one.rollouts)) for one in week.days])
-        for week, look in zip(told.weeks, looks(told.weeks), strict=True)
-    ]
+        values = [[_value(figure, week, n) or 0.0 for n in range(len(week.days))] for week in told.weeks]
+        yield from _bars(told, figure.key, figure.title, figure.about, values)
     about = "of the whole deployment; the table says how many did not succeed"
-    yield Chart("rollouts", "Rollouts that ended", about, data, _layout(told, {"rangemode": "tozero"}))
+    ended = [[float(len(one.rollouts)) for one in week.days] for week in told.weeks]
+    yield from _bars(told, "rollouts", "Rollouts that ended", about, ended)
+
+
+def _bars(told: Weeks, key: str, title: str, about: str, values: Sequence[Sequence[float]]) -> Iterator[Chart]:
+    if not any(map(any, values)):
+        return
+    data = [
+        _bar(week.name, look, _days(told), list(each))
+        for week, look, each in zip(told.weeks, looks(told.weeks), values, strict=True)
+    ]
+    yield Chart(key, title, about, data, _layout(told, {"rangemode": "tozero"}))
 
 
 def _days(told: Weeks) -> list[str]:

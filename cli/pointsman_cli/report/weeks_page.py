@@ -27,7 +27,7 @@ def weeks_page(told: Weeks, command: str) -> str:
         legend="\n".join(legend(week.name, look, f"{week.days[0].day} to {week.days[-1].day}") for week, look in looks),
         whole="\n".join(section(chart, level=3) for chart in whole),
         waits="\n".join(section(chart, level=3) for chart in waits),
-        costs="\n".join(section(chart, level=3) for chart in costs),
+        costs="\n".join(section(chart, level=3) for chart in costs) or "<p>There were none.</p>",
         table=_table(told, chosen),
         command=escape(command),
         version=escape(version("pointsman")),
