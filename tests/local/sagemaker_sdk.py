@@ -54,7 +54,7 @@ def queue(name: str, role: str) -> dict[str, Any]:
     }
 
 
-def components(model: str) -> dict[str, Any]:
+def components(model: str, new: str) -> dict[str, Any]:
     """Look at the endpoint and its component, and create, update and delete another one."""
     first = InferenceComponent.get("llm")
     needs = InferenceComponentComputeResourceRequirements(
@@ -73,13 +73,18 @@ def components(model: str) -> dict[str, Any]:
     small.wait_for_status("InService", poll=1)
     small.refresh()
     copies = small.runtime_config.desired_copy_count
+    small.update(specification=InferenceComponentSpecification(model_name=new, compute_resource_requirements=needs))
+    small.wait_for_status("InService", poll=1)
+    small.refresh()
+    rolled = small.specification.model_name
     small.delete()
     return {
         "endpoint": Endpoint.get(first.endpoint_name).endpoint_status,
         "created": names >= {"llm", "by-sdk"},
         "copies": copies,
+        "rolled": rolled,
     }
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps({"queue": queue(*sys.argv[1:3]), "components": components(sys.argv[3])}))
+    sys.stdout.write(json.dumps({"queue": queue(*sys.argv[1:3]), "components": components(*sys.argv[3:5])}))

@@ -108,7 +108,7 @@ def production_is_first() -> bool:
 def test_a_training_queue_and_components_are_used_by_sagemakers_sdk_as_at_aws(local: Local, tmp_path: Path) -> None:
     role = next(word.strip(",") for word in local.said.split() if word.startswith("arn:aws:iam:"))
     told = subprocess.run(  # noqa: S603 - our own
-        [SDK, Path(__file__).with_name("sagemaker_sdk.py"), QUEUE, role, "chat-v1"],
+        [SDK, Path(__file__).with_name("sagemaker_sdk.py"), QUEUE, role, "chat-v1", "chat-v2"],
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert told.returncode == 0, told.stderr[-2000:]
@@ -121,7 +121,7 @@ def test_a_training_queue_and_components_are_used_by_sagemakers_sdk_as_at_aws(lo
         "raised": 7,
         "ended": "FAILED",
     }
-    assert seen["components"] == {"endpoint": "InService", "created": True, "copies": 2}
+    assert seen["components"] == {"endpoint": "InService", "created": True, "copies": 2, "rolled": "chat-v2"}
 
 
 def test_twenty_clients_at_once_are_all_answered_and_time_goes_on_meanwhile(local: Local) -> None:
