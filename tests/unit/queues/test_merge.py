@@ -103,6 +103,12 @@ def test_a_describe_clears_the_doubt_and_keeps_what_the_job_was_submitted_with()
     assert (merged.doubtful, merged.submitted_priority, merged.detail) == (False, 3, lifted)
 
 
+def test_a_describe_is_not_older_than_a_listing_of_the_same_moment_that_was_stored_in_milliseconds() -> None:
+    record = merge(known("RUNNING", T + 0.266, detail=None), seen("RUNNING", T + 0.265625, detail=DETAIL))
+    assert record is not None
+    assert record.detail == DETAIL
+
+
 def test_an_event_keeps_the_detail_and_a_job_that_waits_again_has_not_started() -> None:
     running = merge(known("SCHEDULED"), seen("RUNNING", T + 1, started=T + 1))
     assert running is not None

@@ -184,8 +184,8 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
             seen.started, seen.stopped, seen.detail, priority, crashes=seen.crashes, reason=_reason(None, seen),
             training=_training(None, seen),
         )  # fmt: skip
-    if seen.detail is not None:
-        return _described(record, seen) if seen.at >= record.at else None
+    if seen.detail is not None:  # a record that was stored has its time in whole milliseconds
+        return _described(record, seen) if round(seen.at, 3) >= record.at else None
     if record.stage is Stage.ENDED:
         return None  # a service job that SUCCEEDED or FAILED stays so
     here, there = int(record.at), int(seen.at)
