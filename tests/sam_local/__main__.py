@@ -92,7 +92,7 @@ def main() -> None:
             kind = "bad" if outside.bad else "good"
             missing.discard((case.folder, kind))
             told = list(
-                difflib.unified_diff(outside.lines(), inside.lines(), "in process", "container", n=0, lineterm="")
+                difflib.unified_diff(outside.lines(), inside.lines(), "in process", "container", n=2, lineterm="")
             )
             verdict = "DIFFERENT" if told else "same"
             click.echo(f"{case.folder:16} {case.name:15} {kind:4} {seconds:5.1f} s in the container: {verdict}")

@@ -7,7 +7,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
 # What SAM's own steps in the image call.
-command -v busybox > /dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends busybox-static > /dev/null
+command -v busybox > /dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends busybox-static; } > /dev/null
 mkdir -p "$root"/{bin,opt,tmp,var/{lang/{bin,lib},runtime,task,rapid}}
 cp "$(command -v busybox)" "$root/bin/busybox"
 for name in sh mv cp rm chmod; do ln -s busybox "$root/bin/$name"; done

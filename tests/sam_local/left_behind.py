@@ -81,8 +81,8 @@ def without_nature(value: Any) -> Any:
     return value
 
 
-def _items(world: World, table: str) -> list[str]:
-    """The items of a table, each as one line of JSON."""
+def _items(world: World, table: str) -> list[Any]:
+    """The items of a table, in the order of what they say."""
     reader = TypeDeserializer()
     pages = world.client("dynamodb").get_paginator("scan").paginate(TableName=table)
     items = [{key: reader.deserialize(it) for key, it in item.items()} for page in pages for item in page["Items"]]
@@ -90,7 +90,7 @@ def _items(world: World, table: str) -> list[str]:
         if item["pk"].startswith("JOB#"):
             state = json.loads(item["st"])
             item["st"] = ["TIME" if place in TIMES_OF_A_JOB else part for place, part in enumerate(state)]
-    return sorted(json.dumps(without_nature(item), sort_keys=True) for item in items)
+    return sorted(map(without_nature, items), key=lambda item: json.dumps(item, sort_keys=True))
 
 
 def _priorities(world: World) -> dict[str, int]:
