@@ -15,12 +15,12 @@ from boto3.dynamodb.types import Binary, TypeDeserializer
 from tests.sam_local.world import QUEUE, SETTLED, World
 
 BY_NATURE = (
-    (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "ID"),
+    (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{128}"), "ID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"), "TIME"),
     (re.compile(r"\b\d{10,}(\.\d+)?"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? (s|min)\b"), "A WHILE"),
 )
-"""In texts; a number of epoch seconds is one of ten digits."""
+"""In texts: ids, and tokens of tasks; and a number of ten digits is epoch seconds."""
 A_TIME = 1e9
 """From here on a number is epoch seconds, or milliseconds."""
 TIMES_OF_A_JOB = frozenset({2, 10, 11, 14})
