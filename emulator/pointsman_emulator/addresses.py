@@ -25,7 +25,7 @@ class UnaddressedError(Exception):
     """A request that is no call of AWS: unsigned, or for an operation that the service does not have."""
 
 
-def scope_of(headers: Headers, path: str, query: str = "") -> tuple[str, str]:
+def scope_of(headers: Headers, path: str, query: str) -> tuple[str, str]:
     """The region that a request is signed for, in a header or in its query, and boto3's name of the service."""
     found = SCOPE.search(headers.get("Authorization") or unquote(query))
     if found is None and "AWSAccessKeyId=" in query:  # a presigned address of S3, as boto3 makes it by default

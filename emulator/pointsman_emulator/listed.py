@@ -4,22 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_BATCH = """
-    CreateComputeEnvironment CreateJobQueue CreateQuotaShare CreateSchedulingPolicy CreateServiceEnvironment
-    DeleteComputeEnvironment DeleteJobQueue DeleteQuotaShare DeleteSchedulingPolicy DeleteServiceEnvironment
-    DeregisterJobDefinition DescribeComputeEnvironments DescribeJobDefinitions DescribeJobQueues DescribeQuotaShare
-    DescribeSchedulingPolicies DescribeServiceEnvironments DescribeServiceJob GetJobQueueSnapshot ListQuotaShares
-    ListSchedulingPolicies ListServiceJobs ListTagsForResource RegisterJobDefinition SubmitServiceJob TagResource
-    TerminateServiceJob TerminateServiceJobs UntagResource UpdateComputeEnvironment UpdateJobQueue UpdateQuotaShare
-    UpdateSchedulingPolicy UpdateServiceEnvironment UpdateServiceJob
-"""
-_SAGEMAKER = """
-    AddTags CreateEndpoint CreateEndpointConfig CreateInferenceComponent CreateModel DeleteEndpoint
-    DeleteEndpointConfig DeleteInferenceComponent DeleteModel DeleteTags DescribeEndpoint DescribeEndpointConfig
-    DescribeInferenceComponent DescribeModel ListEndpointConfigs ListEndpoints ListInferenceComponents ListModels
-    ListTags UpdateEndpoint UpdateEndpointWeightsAndCapacities UpdateInferenceComponent
-    UpdateInferenceComponentRuntimeConfig
-"""
 OPERATIONS: Mapping[str, frozenset[str]] = {
     service: frozenset(operations.split())
     for service, operations in {
@@ -27,7 +11,16 @@ OPERATIONS: Mapping[str, frozenset[str]] = {
             DeleteScalingPolicy DeregisterScalableTarget DescribeScalableTargets DescribeScalingPolicies
             PutScalingPolicy RegisterScalableTarget
         """,
-        "batch": _BATCH,
+        "batch": """
+            CreateComputeEnvironment CreateJobQueue CreateQuotaShare CreateSchedulingPolicy CreateServiceEnvironment
+            DeleteComputeEnvironment DeleteJobQueue DeleteQuotaShare DeleteSchedulingPolicy DeleteServiceEnvironment
+            DeregisterJobDefinition DescribeComputeEnvironments DescribeJobDefinitions DescribeJobQueues
+            DescribeQuotaShare DescribeSchedulingPolicies DescribeServiceEnvironments DescribeServiceJob
+            GetJobQueueSnapshot ListQuotaShares ListSchedulingPolicies ListServiceJobs ListTagsForResource
+            RegisterJobDefinition SubmitServiceJob TagResource TerminateServiceJob TerminateServiceJobs UntagResource
+            UpdateComputeEnvironment UpdateJobQueue UpdateQuotaShare UpdateSchedulingPolicy UpdateServiceEnvironment
+            UpdateServiceJob
+        """,
         "cloudformation": """
             DescribeStackResource DescribeStackResources DescribeStacks GetTemplate ListStackResources ListStacks
         """,
@@ -43,8 +36,8 @@ OPERATIONS: Mapping[str, frozenset[str]] = {
         "ec2": "DescribeInstanceTypes",
         "ecr": "BatchGetImage CreateRepository DescribeImages DescribeRepositories ListImages PutImage",
         "events": """
-            CreateEventBus DeleteEventBus DeleteRule DescribeEventBus DescribeRule DisableRule EnableRule
-            ListEventBuses ListRules ListTargetsByRule PutEvents PutRule PutTargets RemoveTargets
+            CreateEventBus DeleteEventBus DeleteRule DescribeEventBus DescribeRule DisableRule EnableRule ListEventBuses
+            ListRules ListTargetsByRule PutEvents PutRule PutTargets RemoveTargets
         """,
         "iam": """
             AttachRolePolicy CreateRole DeleteRole DeleteRolePolicy DetachRolePolicy GetRole GetRolePolicy
@@ -56,18 +49,25 @@ OPERATIONS: Mapping[str, frozenset[str]] = {
             DeleteObject DeleteObjects GetBucketLocation GetObject HeadBucket HeadObject ListBuckets ListObjects
             ListObjectsV2 ListParts PutObject UploadPart
         """,
-        "sagemaker": _SAGEMAKER,
+        "sagemaker": """
+            AddTags CreateEndpoint CreateEndpointConfig CreateInferenceComponent CreateModel DeleteEndpoint
+            DeleteEndpointConfig DeleteInferenceComponent DeleteModel DeleteTags DescribeEndpoint DescribeEndpointConfig
+            DescribeInferenceComponent DescribeModel ListEndpointConfigs ListEndpoints ListInferenceComponents
+            ListModels ListTags UpdateEndpoint UpdateEndpointWeightsAndCapacities UpdateInferenceComponent
+            UpdateInferenceComponentRuntimeConfig
+        """,
         "sns": """
             CreateTopic DeleteTopic GetTopicAttributes ListSubscriptions ListSubscriptionsByTopic ListTopics Publish
             Subscribe Unsubscribe
         """,
         "sqs": """
-            ChangeMessageVisibility CreateQueue DeleteMessage DeleteMessageBatch DeleteQueue GetQueueAttributes
-            GetQueueUrl ListQueues PurgeQueue ReceiveMessage SendMessage SendMessageBatch SetQueueAttributes
+            ChangeMessageVisibility ChangeMessageVisibilityBatch CreateQueue DeleteMessage DeleteMessageBatch
+            DeleteQueue GetQueueAttributes GetQueueUrl ListQueues PurgeQueue ReceiveMessage SendMessage SendMessageBatch
+            SetQueueAttributes
         """,
         "stepfunctions": """
-            DescribeExecution DescribeStateMachine GetExecutionHistory ListExecutions ListStateMachines
-            SendTaskFailure SendTaskSuccess StartExecution StopExecution
+            DescribeExecution DescribeStateMachine GetExecutionHistory ListExecutions ListStateMachines SendTaskFailure
+            SendTaskSuccess StartExecution StopExecution
         """,
         "sts": "AssumeRole GetCallerIdentity",
     }.items()

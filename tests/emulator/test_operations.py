@@ -23,7 +23,8 @@ from pointsman_emulator.backends.sagemaker.responses import EmulatorSageMakerRes
 from pointsman_emulator.backends.stepfunctions.responses import EmulatorStepFunctionsResponse
 from pointsman_emulator.listed import OPERATIONS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "emulator.md").read_text()
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "emulator.md").read_text()
 ROW = re.compile(r"^\| ([\w ]+) \| (\w+(?:, \w+)*) \|$", re.MULTILINE)
 LISTED = {
     service: operations.split(", ")
@@ -47,6 +48,14 @@ NAMES = {
 }
 """A service as the page calls it, and as boto3 does."""
 REFUSED = {"PutScheduledAction"}
+SIGNED = {"states": "stepfunctions"}
+GRANTS = {
+    "ConditionCheckItem": "TransactWriteItems",
+    "InvokeFunction": "Invoke",
+    "ListBucket": "ListObjectsV2",
+    "ResourceAccount": "ListObjectsV2",
+}
+"""Rights and keys of conditions that have another name than the operation."""
 TAGGING = {"ListTagsForResource", "TagResource", "UntagResource"}
 """Batch's, which moto answers in one method."""
 
@@ -79,6 +88,14 @@ def test_what_we_answer_ourselves_is_listed(service: str) -> None:
     answered = registered(service) - REFUSED
     assert answered <= OPERATIONS[OURS[service][0]]
     assert service != "Batch" or answered == OPERATIONS["batch"]
+
+
+def test_whatever_our_functions_may_call_is_listed() -> None:
+    allowed = re.findall(r"\b([a-z0-9-]+):([A-Z]\w+)\b", (ROOT / "template.yaml").read_text())
+    named = [(SIGNED.get(service, service), GRANTS.get(action, action)) for service, action in allowed]
+    known = [(service, action) for service, action in named if service in OPERATIONS]
+    assert known
+    assert {f"{service} {action}" for service, action in known if action not in OPERATIONS[service]} == set()
 
 
 @pytest.mark.parametrize("service", sorted(set(OPERATIONS) - {"ec2"}))  # moto reads for seconds what EC2 has

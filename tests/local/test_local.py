@@ -99,6 +99,13 @@ def test_the_page_is_typed_to_a_queue_in_another_order_and_a_rollout_that_went_b
     assert (component["InferenceComponentStatus"], component["Specification"]["ModelName"]) == ("InService", "chat-v1")
 
 
+def test_what_the_readme_types_is_what_the_page_types() -> None:
+    section = (ROOT / "README.md").read_text().split("## Try it on your machine")[1].split("\n## ")[0]
+    typed = [line for line in TYPED.findall(section) if not line.startswith(("make", "export"))]
+    assert typed
+    assert [line for line in typed if line not in PAGE.read_text()] == []
+
+
 def production_is_first() -> bool:
     return any(move["name"] == "prod-ranker" for move in pointsman("queue", "history", QUEUE)["moves"])
 
