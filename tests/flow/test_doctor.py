@@ -196,3 +196,14 @@ def test_functions_that_failed_and_alarms_that_fired_are_named(day: Patient) -> 
         day.stack.function("RelayAlarmFunction").invoke({})
     day.until(lambda: any(what[1] == "RelayAlarmErrorsAlarm" for what in day.told()), 10)
     assert ("warning", "RelayAlarmFunction", "it failed once in the last hour") in day.told()
+
+
+def test_the_command_finds_the_deployment_by_its_stack(day: Patient) -> None:
+    result = CliRunner(env={"COLUMNS": None}).invoke(cli, ["doctor", "--stack", "pointsman", "--queue", QUEUE])
+    assert result.exit_code in {0, 1}, result.stderr
+    assert "this was not looked at: IAM does not tell what you may do" in result.stdout
+    letters = CliRunner(env={"COLUMNS": None}).invoke(cli, ["dlq", "show", "--stack", "pointsman"])
+    assert letters.exit_code in {0, 1}, letters.stderr
+    nowhere = CliRunner(env={"COLUMNS": None}).invoke(cli, ["dlq", "show", "--stack", "nobody"])
+    assert nowhere.exit_code == 2
+    assert "nobody: there is no such stack in us-east-1" in nowhere.stderr
