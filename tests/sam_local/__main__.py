@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,7 @@ def main() -> None:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(NOBODY)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and the worlds end too
     began = time.monotonic()
     sam("build", "--build-dir", ROOM / "build", "--cache-dir", ROOM / "cache")
     host = bridge()
