@@ -30,7 +30,7 @@ def test_the_weights_of_the_example_are_set_again_after_an_update_of_its_stack()
     with opened() as day:
         day.apply(across_shares="weights", on_alarm=[], classes=CLASSES)
         day.submit("sweep-0")
-        day.pass_minutes(8)
+        day.pass_minutes(3)
         batch = day.aws.client("batch")
         assert told(QUEUE) == []
 
@@ -40,7 +40,7 @@ def test_the_weights_of_the_example_are_set_again_after_an_update_of_its_stack()
         update(day, "search", changed, MaxInstances="4")
         assert told(QUEUE) == ["its weights are not those of its policy until the queue acts: all 1 instead of 2"]
 
-        day.pass_minutes(12)
+        day.pass_minutes(7)
         (policy,) = batch.describe_scheduling_policies(
             arns=[found["arn"] for found in batch.list_scheduling_policies()["schedulingPolicies"]]
         )["schedulingPolicies"]
@@ -56,7 +56,7 @@ def test_what_an_alarm_lets_a_share_borrow_is_set_again_and_given_back_after_it(
         rule = {"alarm": "ranker-drift-*", "share": "search", "borrow_limit": 400}
         classes = [{"name": "production", "match": {"job_name": "prod-*"}}]
         day.apply("training", share="search", spread="0m", reservation=None, classes=classes, on_alarm=[rule])
-        day.drift(0, 35)
+        day.drift(0, 20)
         day.pass_minutes(12)
         assert share(day)["borrowLimit"] == 400
 
@@ -65,9 +65,9 @@ def test_what_an_alarm_lets_a_share_borrow_is_set_again_and_given_back_after_it(
         assert told("training") == [
             "the borrow limit of share search is 200, and was set to 400 (alarm ranker-drift-search)"
         ]
-        day.pass_minutes(4)
+        day.pass_minutes(5)
         assert share(day) == {"strategy": "LEND_AND_BORROW", "borrowLimit": 400}
-        day.pass_minutes(35)
+        day.pass_minutes(16)
         assert share(day)["borrowLimit"] == 200
         assert told("training") == []
 

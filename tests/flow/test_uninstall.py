@@ -55,13 +55,13 @@ def refused_rollout(day: Day) -> None:
     """A rollout of a component that is not there comes to its end at once."""
     entry = {"Source": "test", "DetailType": SAMPLE["detail-type"], "Detail": json.dumps(SAMPLE["detail"])}
     day.aws.client("events").put_events(Entries=[{**entry, "EventBusName": day.stack.outputs["Bus"]}])
-    day.pass_minutes(5)
+    day.pass_minutes(2)
     assert day.wiring.rollouts.load(ROLLOUT).record.phase.terminal
 
 
 @contextmanager
 def lived() -> Iterator[Day]:
-    """Half an hour: jobs of two classes, a pin, an alarm that goes on, an eviction cut short, a rollout that ended."""
+    """A while: jobs of two classes, a pin, an alarm that goes on, an eviction cut short, a rollout that ended."""
     with opened() as day:
         arn = day.add_quota_queue("quota")
         day.apply()
@@ -70,10 +70,10 @@ def lived() -> Iterator[Day]:
             day.submit(f"sweep-{number}", 2, minutes=300)
         day.submit("prod-ranker", 4, minutes=30)
         day.drift(0, 180)
-        day.pass_minutes(16)
+        day.pass_minutes(8)
         job = day.ids["sweep-7"]
         day.wiring.control.put_pin(QUEUE, Pin(job, day.aws.now + 86400, PinKind.FIRST, "ada", day.aws.now))
-        day.pass_minutes(5)
+        day.pass_minutes(2)
         note = ShareChange("teamA", Setting.PREEMPTION, 0, 1, day.aws.now, "a job takes the place of others", seen=True)
         DynamoShareRecords(day.aws.client("dynamodb"), day.stack.outputs["ControlTable"]).put_share_change(
             "quota", note
@@ -110,7 +110,7 @@ def test_a_deployment_goes_and_comes_back() -> None:
         assert kill_switches(day) == ["pointsman-kill-of-another-deployment"]
         assert told["kill_switches"]["left"] == kill_switches(day)
         assert {one["queue"]: one["jobs"] for one in told["queues"]} == {QUEUE: len(lifted), "quota": 0}
-        day.pass_minutes(6)
+        day.pass_minutes(2)
         assert set(day.priorities_of_waiting().values()) == {0}, "everything is stopped"
 
         again = run("uninstall", "--yes")
@@ -125,7 +125,7 @@ def test_a_deployment_goes_and_comes_back() -> None:
         assert "uninstalled" in run("queue", "show", QUEUE).stdout
         assert run("start").exit_code == 0
         back.submit("prod-second", 4, minutes=30)
-        back.pass_minutes(7)
+        back.pass_minutes(4)
         assert back.priority("sweep-7"), "the pin counts again"
         assert share_of(back)[0] == 100, "the alarm goes on, and so does what it does"
         assert len(back.moves()) > len(before)

@@ -29,7 +29,7 @@ def day() -> Iterator[Day]:
             opened_day.submit(f"sweep-{number}", 2)
         opened_day.add_quota_queue("quota")
         opened_day.apply("quota", share="team*", spread="0m", reservation=None, on_alarm=[])
-        opened_day.pass_minutes(7)
+        opened_day.pass_minutes(2)
         yield opened_day
 
 
