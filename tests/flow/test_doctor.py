@@ -199,6 +199,7 @@ def test_functions_that_failed_and_alarms_that_fired_are_named(day: Patient) -> 
 
 
 def test_the_command_finds_the_deployment_by_its_stack(day: Patient) -> None:
+    assert day.stack.name == "pointsman"
     result = CliRunner(env={"COLUMNS": None}).invoke(cli, ["doctor", "--stack", "pointsman", "--queue", QUEUE])
     assert result.exit_code in {0, 1}, result.stderr
     assert "this was not looked at: IAM does not tell what you may do" in result.stdout
