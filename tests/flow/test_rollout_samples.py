@@ -39,6 +39,6 @@ def test_the_samples_of_passes_are_carried_out_or_named(fleet: Fleet) -> None:
     assert invoked(fleet, "CommandRolloutFunction", "command_rollout.approve")["refused"]["problem"] == (
         "wave 2 needs no approval"
     )
-    with pytest.raises(Exception, match="event.generation: not a generation"):
+    with pytest.raises(Exception, match=r"event\.generation: not a generation"):
         invoked(fleet, "AdvanceRolloutFunction", "advance_rollout.no-generation")
     fleet.aws.failures.clear()
