@@ -25,6 +25,20 @@ NOT_SEEN = {
         "an execution starts its successor after thousands of passes: tests/flow/test_rollout_successors.py"
     ),
 }
+# What the functions change outside their own stack. `uninstall` gives it back, or a rollout has by its end.
+OURS = {"dynamodb", "lambda", "logs", "sns", "sqs", "states"}
+READS = ("Describe", "Get", "List", "BatchGetImage", "Simulate")
+CHANGES = {
+    "application-autoscaling:RegisterScalableTarget",
+    "batch:UpdateQuotaShare",
+    "batch:UpdateSchedulingPolicy",
+    "batch:UpdateServiceJob",
+    "cloudwatch:DeleteAlarms",
+    "cloudwatch:PutMetricAlarm",
+    "cloudwatch:SetAlarmState",
+    "sagemaker:UpdateInferenceComponent",
+    "sagemaker:UpdateInferenceComponentRuntimeConfig",
+}
 DELIVERS_LOGS = "Step Functions sets up the delivery of the machine's log, under its role"
 
 
@@ -70,6 +84,17 @@ def test_the_page_gives_every_reason() -> None:
         assert f"`{action}`" in text
         assert reason in text
     assert DELIVERS_LOGS in text
+
+
+def test_whatever_is_changed_outside_the_stack_is_given_back_by_someone(permissions: Table) -> None:
+    """A new right to change something there needs a line in `uninstall`, and in its page."""
+    parts = {grant.action: grant.action.split(":") for grant in permissions.given}
+    changing = {
+        action for action, (service, name) in parts.items() if service not in OURS and not name.startswith(READS)
+    }
+    assert changing == CHANGES
+    page = (ROOT / "docs/deploy.md").read_text()
+    assert {action for action in CHANGES if f"`{action}`" not in page} == set()
 
 
 def test_every_function_has_a_role_of_its_own_and_every_statement_a_name(stack: Stack) -> None:
