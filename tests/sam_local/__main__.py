@@ -32,6 +32,8 @@ ROOM = ROOT / ".aws-sam/local"
 """Apart from what `sam deploy` uploads, which may be for another processor."""
 BEGUN = ("advance_rollout.", "command_rollout.approve", "command_rollout.nobody", "relay_alarm.endpoint")
 """What these are about is a rollout that has begun."""
+DEAF = ("wake_due", "bad")
+"""The minute's tick reads nothing of its event, so that none can be bad: `empty` must do what `minute` does."""
 AT_ONCE = 2
 LAYERS = "samcli/lambda-python"
 """The repository of the image that SAM's command makes of the base image and the layers."""
@@ -87,7 +89,7 @@ def main() -> None:
     sam("build", "--build-dir", ROOM / "build", "--cache-dir", ROOM / "cache")
     host = bridge()
     cases = [Case(event) for event in sorted(EVENTS.glob("*.json"))]
-    missing = {(case.folder, kind) for case in cases for kind in ("good", "bad")}
+    missing = {(case.folder, kind) for case in cases for kind in ("good", "bad")} - {DEAF}
     different = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for case, (inside, outside, seconds) in zip(cases, pool.map(partial(play, host=host), cases), strict=True):
