@@ -1,10 +1,12 @@
 """Notices to people, on a topic."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pointsman.aws.faults import Translated
-from pointsman.queues.notices import QueueNotice
-from pointsman.rollouts.reasons import Notice
+
+if TYPE_CHECKING:
+    from pointsman.queues.notices import QueueNotice
+    from pointsman.rollouts.reasons import Notice
 
 SUBJECT_CHARACTERS = 99
 
@@ -17,12 +19,12 @@ class SnsNotices:
         self._sns = sns
         self._topic = topic_arn
 
-    def send(self, notice: Notice) -> None:
+    def send(self, notice: "Notice") -> None:
         """Tell people of a rollout."""
         rollout = notice.key.partition("/")[0]
         self._publish(f"Pointsman: rollout {rollout}", notice.key, notice.sentence)
 
-    def tell(self, queue: str, notice: QueueNotice) -> None:
+    def tell(self, queue: str, notice: "QueueNotice") -> None:
         """Tell people of a queue."""
         what = notice.key.partition("/")[0].replace("_", " ")
         self._publish(f"Pointsman: queue {queue}: {what}", notice.id(queue), notice.sentence)
