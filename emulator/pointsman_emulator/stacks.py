@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,8 +65,7 @@ class Deployer:
         template, dangling = without_dangling(_prepared(expanded.template, name))
         self.ledger.dangling.extend(f"{path.name}: {sentence}" for sentence in dangling)
         backend = cloudformation_backends[ACCOUNT][REGION]
-        with warnings.catch_warnings(), _quiet("moto"):
-            warnings.simplefilter("ignore")
+        with quiet():
             created = backend.create_stack(name, json.dumps(template), {key: str(v) for key, v in parameters.items()})
         resolved = self._resolved(template, created.resource_map)
         resources = {
@@ -201,15 +201,15 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-class _quiet:  # noqa: N801 - used as a function
-    """Keeps a logger silent about what the emulator knows: the types that moto has no CloudFormation for."""
-
-    def __init__(self, name: str) -> None:
-        self._logger = logging.getLogger(name)
-
-    def __enter__(self) -> None:
-        self._before = self._logger.level
-        self._logger.setLevel(logging.ERROR)
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.setLevel(self._before)
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, moto is silent about what the emulator knows: the types that it has no CloudFormation for."""
+    logger = logging.getLogger("moto")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)

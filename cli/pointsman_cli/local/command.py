@@ -15,6 +15,7 @@ from pointsman_cli.local.banner import banner
 from pointsman_cli.local.world import begun, build, environments
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.server import HOST, EmulatorServer, wall_clock
+from pointsman_emulator.stacks import quiet
 
 PORT = 4566
 LOOK = 0.5  # seconds between two looks at whether it is still well
@@ -36,7 +37,7 @@ def local(port: int, host: str, speed: float, instances: int, requests: float, e
 
     It checks no credentials, listens on the loopback interface only unless --host says otherwise, and keeps nothing.
     """
-    with _asked_to_end() as ended, Emulator(start=begun(wall_clock())) as aws:
+    with quiet(), _asked_to_end() as ended, Emulator(start=begun(wall_clock())) as aws:
         server = EmulatorServer(aws, port, speed, host)
         _take_port(server, port)
         try:
