@@ -94,6 +94,7 @@ LOOKS = [
     ("policy", "show", QUEUE),
     ("policy", "versions", QUEUE),
     ("rollout", "list"),
+    ("report", QUEUE),
     ("queue", "pin", QUEUE, "sweep-5", "--for", "2h"),
     ("queue", "demote", QUEUE, "sweep-5", "--for", "2h"),
     ("queue", "unpin", QUEUE, "sweep-5"),
