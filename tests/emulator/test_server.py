@@ -95,6 +95,14 @@ def test_files_are_put_looked_at_and_got_by_path_and_by_a_presigned_address(serv
         assert got.read() == b"weights"
 
 
+def test_a_bucket_in_the_host_is_refused_with_the_address_to_take(server: EmulatorServer) -> None:
+    host = f"models.localhost:{server.url.rsplit(':', 1)[1]}"
+    asked = urllib.request.Request(f"{server.url}/chat", headers={"Authorization": SIGNED.format("s3"), "Host": host})  # noqa: S310 - our own
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(asked, timeout=60)  # noqa: S310 - our own address
+    assert f"take {server.url} as the endpoint" in error.value.read().decode()
+
+
 @pytest.mark.parametrize(
     "service,operation,request_,named",
     [
