@@ -96,6 +96,15 @@ test-local: $(DEV_STAMP) $(AWS_STAMP) $(SAGEMAKER_STAMP) ## `pointsman local` dr
 walk: $(DEV_STAMP) ## rollouts killed at every boundary, and under every answer of SageMaker: takes many minutes
 	@$(BIN)/python -m pytest --quiet --numprocesses auto -m walk
 
+.PHONY: prove
+prove: $(DEV_STAMP) ## random worlds for both loops, checked by the truth: SEEDS=1000 START=1 LOOP=rollouts|queues, or SEED=N again
+	@$(BIN)/python -m tests.proof $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(START),--start $(START)) \
+		$(if $(LOOP),--loop $(LOOP)) $(if $(PROFILE),--profile "$(PROFILE)") $(if $(ABLATE),--ablate)
+
+.PHONY: ablate
+ablate: ## each guard taken away in turn: the worlds that it takes until a violation is found
+	@$(MAKE) --no-print-directory prove ABLATE=1
+
 .PHONY: golden
 golden: $(DEV_STAMP) $(AWS_STAMP) ## AWS's sample of quota management, played to the emulator by the `aws` command
 	@$(BIN)/python -m tests.aws.golden
