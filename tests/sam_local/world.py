@@ -111,16 +111,8 @@ def world(folder: Path, host: str) -> Iterator[World]:
     Its time passes slowly, and the functions go by it: how long a container takes changes nothing.
     """
     env_vars = folder / "env.json"
-    command = [
-        Path(sys.executable).parent / "pointsman",
-        "local",
-        "--host",
-        host,
-        "--port",
-        "0",
-        "--env-vars",
-        env_vars,
-    ]
+    where = ("--host", host, "--port", "0", "--speed", str(SLOW), "--env-vars", env_vars)
+    command = [Path(sys.executable).parent / "pointsman", "local", *where]
     with (
         (folder / "log").open("w") as log,
         subprocess.Popen(  # noqa: S603 - our own
