@@ -1,0 +1,123 @@
+"""Calm, rest and the end of a world: what must be so once nothing goes wrong any more."""
+
+from typing import TYPE_CHECKING
+
+from pointsman.queues.jobs import Stage, Status
+from tests.fakes.job_table import FakeJobTable
+from tests.proof.queues.draw import QUOTA, Trouble
+
+if TYPE_CHECKING:
+    from tests.proof.queues.world import QueueWorld
+
+PASSES = 10  # of a queue at rest, of which the last are looked at
+APART = 40.0  # seconds
+SPARSE = 600.0  # seconds between passes while every job runs to its end
+LONGEST = 200  # times that time is let pass until every job must have ended
+
+
+class Rest:
+    """The end of one world."""
+
+    def __init__(self, world: "QueueWorld") -> None:
+        self._world = world
+
+    def settle(self, seconds: float) -> None:
+        """Nothing fails any more; Batch goes on a while, then stands still, then runs every job to its end."""
+        world = self._world
+        world.trouble = Trouble(pace=1e12, alarms=1e12)
+        world._agenda = [entry for entry in world._agenda if entry[2].__name__ not in ("somebody", "alarm", "poison",
+                                                                                      "submit_jobs", "jump")]  # fmt: skip
+        world._agenda.sort()
+        world.control.resume()
+        world.truth.modes += 1
+        for alarm in ("drift-ranker", "drift-search"):
+            world.alarms.set_state(alarm, "OK", world.model.now)
+            world.truth.alarmed(alarm, "OK")
+        if world.document["mode"] != "act":
+            world.put(world.document | {"mode": "act"})
+        world.jobs._rate, world.jobs._most = 2.0, 120
+        world.truth.calm()
+        world.go_on(seconds)
+        self._stand_still()
+        self._run_out()
+
+    def _stand_still(self) -> None:
+        """Q3 and Q8: Batch stands still; once the last event has come, the line is as it should be and stays so."""
+        world = self._world
+        late = [action for _, _, action in sorted(world._agenda)]
+        world._agenda.clear()
+        world.batch.fresh = True
+        for action in late:
+            if action.__name__ != "tick":
+                action()
+        world._agenda.clear()
+        skew = world.clock.skew
+        due = 0.0
+        for n in range(PASSES):
+            world.clock.skew += APART
+            before, made = world.truth.writes, len(world.truth.reports)
+            world.make_pass()
+            if len(world.truth.reports) == made:
+                continue
+            report = world.truth.reports[-1][1]
+            if n >= PASSES // 2 and world.truth.writes > before and due > world.clock.now():
+                moved = [(move.job_name, move.before, move.after, move.reason.value) for move in report.decision.moves]
+                world.truth.wrong("Q8", f"with nothing new and nothing due, it wrote {moved}")
+            due = report.decision.next_wake
+        self._line()
+        world.model.now += world.clock.skew - skew
+        world.clock.skew = skew
+        world.batch.fresh = False
+
+    def _line(self) -> None:
+        """Q3: what is believed is so, nothing is left to move, and the front is in the wanted order."""
+        world, truth = self._world, self._world.truth
+        if not truth.reports:
+            truth.wrong("Q3", "no pass came to its end")
+            return
+        report = truth.reports[-1][1]
+        view = report.view
+        really = {job.job_id: job for job in world.model.jobs.values() if Status(job.status).stage is Stage.WAITING}
+        believed = {job.job_id: job for job in view.waiting}
+        for job_id in really.keys() ^ believed.keys():
+            job = world.model.jobs.get(job_id)
+            name = job.name if job else job_id
+            truth.wrong("Q3", f"{name} {'waits, and is not known' if job_id in really else 'is thought to wait'}")
+        for job_id in really.keys() & believed.keys():
+            job, seen = really[job_id], believed[job_id]
+            by_hand = job_id in truth.hands  # seen only where it puts jobs out of order
+            if seen.priority != job.priority and not by_hand and report.mode == "act" and not report.decision.moves:
+                truth.wrong("Q3", f"{job.name} has {job.priority} and is thought to have {seen.priority}")
+            if seen.foreign and job_id not in truth.ever_by_hand:
+                truth.wrong("Q3", f"{job.name} is thought to be someone else's, at {job.priority}")
+        if report.decision.moves and report.outcomes and report.decision.next_wake > world.clock.now() + APART:
+            moved = [(move.job_name, move.before, move.after) for move in report.decision.moves]
+            truth.wrong("Q3", f"after {PASSES} passes it still moves {moved}")
+
+    def _run_out(self) -> None:
+        """Q1: every job that can run has run, and none was moved to another share."""
+        world = self._world
+        most = max(world.capacity, 2)
+        world.resize_to(most)
+        world.trouble = Trouble(lost=1.0)
+        world.every(SPARSE)
+        for job in list(world.model.jobs.values()):
+            if job.instances > most:  # it blocks whoever is behind it, and people were told
+                world.model.terminate(job.job_id, "it can never start")
+        for _ in range(LONGEST):
+            left = [job for job in world.model.jobs.values() if not job.finished and job.instances <= most]
+            if not left:
+                break
+            world.go_on(SPARSE)
+        else:
+            world.truth.wrong("Q1", f"{left[0].name} never ran to its end: {left[0].status}, {left[0].priority}")
+        for job in world.model.jobs.values():
+            share = job.quota_share if world.profile in QUOTA else job.share
+            if share != job.request.get("share", share):
+                world.truth.wrong("Q1", f"{job.name} was moved to share {share}")
+        over = [(n, job_id) for job_id, n in world.truth.writes_of.items() if n > world.truth.most_writes()]
+        for n, job_id in over:
+            world.truth.wrong("Q4", f"{world.model.jobs[job_id].name} was written {n} times")
+
+
+__all__ = ["FakeJobTable", "Rest"]

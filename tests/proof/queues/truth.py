@@ -1,0 +1,296 @@
+"""What is really so in a queue's world, and what was wrong by it: Q1 to Q11, each by its id."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pointsman.loops.queue import Outcome
+from pointsman.queues.decide import decide
+from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.policy import JobClass, Mode, Policy
+from pointsman_emulator.models.batch import JobChange, ServiceJob
+from pointsman_emulator.models.batch_quota import QuotaQueue
+from tests.proof.frame import Violation
+from tests.unit.loops.world import QUEUE, Log
+
+if TYPE_CHECKING:
+    from tests.proof.queues.world import QueueWorld
+
+RECENT = 1500.0  # seconds for which a policy still explains an eviction: one goes on for 15 minutes
+KNOWN_LATE = 460.0  # seconds after which a change of capacity is known: a queue is described every five minutes
+PATIENT_PASSES = 3  # passes that knew of a job's guard before its wait counts
+
+
+@dataclass
+class Hand:
+    """What someone else set of a job, when, and how many passes have ended since."""
+
+    priority: int
+    at: float
+    passes: int = 0
+
+
+class Truth:
+    """The ground truth beside the model's own."""
+
+    def __init__(self, world: "QueueWorld", rate: float, saved: float) -> None:
+        self._world = world
+        self.found: dict[str, Violation] = {}
+        self.counts: Counter[str] = Counter()
+        self.modes = 0
+        self.policies: list[tuple[float, Policy]] = []
+        self.limits: dict[str, int] = {}
+        self._rate, self._saved, self._tokens, self._filled = rate, saved, saved, world.model.now
+        self._begun: dict[str, tuple[int, bool, int]] = {}
+        self._writer = 0
+        self.writes_of: Counter[str] = Counter()
+        self.writes = 0
+        self._ours: dict[str, int] = {}
+        self.hands: dict[str, Hand] = {}
+        self._pinned: set[str] = set()
+        self._said: dict[str, str] = {}
+        self._overdue: Counter[str] = Counter()
+        self._resized = -1e9
+        self._alarms: dict[str, list[tuple[float, str]]] = {}
+        self.ever_by_hand: set[str] = set()
+        self.reports: list[Any] = []
+
+    def wrong(self, invariant: str, sentence: str) -> None:
+        """The first of each kind is enough."""
+        at = self._world.model.now - 1_800_000_000.0
+        self.found.setdefault(invariant, Violation(invariant, f"at {at:.0f} s: {sentence}"))
+
+    # What people did
+
+    def ruled(self, policy: Policy) -> None:
+        """This policy rules from now on."""
+        self.policies.append((self._world.model.now, policy))
+        self.modes += 1
+
+    def by_hand(self, job: ServiceJob, priority: int) -> None:
+        """Someone else set the job's priority."""
+        self.hands[job.job_id] = Hand(priority, self._world.model.now)
+        self.ever_by_hand.add(job.job_id)
+        self._ours.pop(job.job_id, None)
+
+    def pinned(self, job: ServiceJob) -> None:
+        """A person's pin is newer than any priority that was set by hand."""
+        self._pinned.add(job.job_id)
+        self.hands.pop(job.job_id, None)
+
+    def borrowing(self, share: str, limit: int) -> None:
+        """Someone else set a share's borrow limit; while a pass is made nobody can say which write was first."""
+        self.limits[share] = -2 if self._world.depth else limit
+
+    def alarmed(self, alarm: str, state: str) -> None:
+        """The alarm is in this state now, or gone."""
+        if state == "gone":
+            self._alarms.pop(alarm, None)
+        else:
+            self._alarms.setdefault(alarm, []).append((self._world.model.now, state))
+
+    def jumped(self) -> None:
+        """The product's bucket may have filled at once."""
+        self._tokens += self._saved
+
+    def resized(self) -> None:
+        """Capacity changed."""
+        self._resized = self._world.model.now
+
+    def calm(self) -> None:
+        """The account has its usual budget again."""
+        self._rate, self._saved = 2.0, 120.0
+
+    def most_writes(self) -> int:
+        """How often one job may be written."""
+        return 1000
+
+    # What Batch did
+
+    def happened(self, change: JobChange) -> None:
+        """A job went on."""
+        if change.kind == "state" and change.job.status == "SCHEDULED":
+            self._started(change.job)
+        elif change.kind == "preempting":
+            self._evicted(change.job)
+        elif change.kind == "state" and change.job.finished:
+            self._ended(change.job)
+
+    def _ended(self, job: ServiceJob) -> None:
+        runs = sum(status in ("SUCCEEDED", "FAILED") for _, status in job.history)
+        if runs > 1 or len(job.attempts) > max(1, job.max_attempts):
+            self.wrong("Q1", f"{job.name} ran {runs} times to its end, {len(job.attempts)} attempts")
+
+    def _started(self, job: ServiceJob) -> None:
+        """Q7: nobody ranked below may be started by a write of ours while one waits beyond its guard who would fit."""
+        mine = job.share or job.quota_share
+        lifted = self._ours.get(job.job_id, 0)
+        if not lifted or job.job_id in self._overdue or job.job_id in self._pinned:
+            return
+        for job_id, passes in self._overdue.items():
+            other = self._world.model.jobs[job_id]
+            if (
+                passes >= PATIENT_PASSES
+                and other.status == "RUNNABLE"
+                and (other.share or other.quota_share) == mine
+                and other.instances <= job.instances
+                and other.priority < job.priority
+                and other.not_before <= self._world.model.now
+                and other.name not in self._said.get(job.job_id, "")
+            ):
+                self.wrong("Q7", f"{job.name} was started at {job.priority}, and {other.name} waits beyond its guard")
+
+    def _evicted(self, job: ServiceJob) -> None:
+        """Q6: whom a write of ours let go."""
+        place, now = self._world.model.queues[QUEUE], self._world.model.now
+        assert isinstance(place, QuotaQueue)
+        share = next((s for s in place._shares.values() if s.claim is not None and job in s.victims), None)
+        evictor = share.claim if share else None
+        if evictor is None or share is None or share.name != job.quota_share:
+            self.counts["reclaims"] += 1
+            return
+        if evictor.job_id not in self._ours and job.job_id not in self._ours:
+            self.counts["evictions of Batch's own"] += 1
+            return
+        if now - self._resized < KNOWN_LATE:
+            self.counts["evictions after capacity was lost"] += 1
+            return
+        self.counts["evictions of ours"] += 1
+        rules = [policy for at, policy in self._recent() if policy.preemption]
+        told = f"{job.name} was evicted for {evictor.name} ({job.priority}, {evictor.priority})"
+        if not rules:
+            self.wrong("Q6", f"{told} under a policy that evicts nobody")
+            return
+        protect = min(rule.preemption.protect for rule in rules if rule.preemption)
+        most = max(rule.preemption.at_most_per_job for rule in rules if rule.preemption)
+        ran = 0.0 if job.started_at is None else now - job.started_at
+        if ran < protect:
+            self.wrong("Q6", f"{told}, having run {ran:.0f} s of {protect:.0f} s")
+        if job.checkpoint_seconds is None:
+            self.wrong("Q6", f"{told}, and does not resume")
+        if job.preempted_count >= most:
+            self.wrong("Q6", f"{told}, for the {job.preempted_count + 1}th time of {most}")
+        if all(_place(rule, job) <= _place(rule, evictor) for rule in rules):
+            self.wrong("Q6", f"{told}, which is of no higher class")
+
+    def _recent(self) -> list[tuple[float, Policy]]:
+        """The policies that ruled of late."""
+        now = self._world.model.now
+        ends = [at for at, _ in self.policies[1:]] + [now]
+        return [one for one, end in zip(self.policies, ends, strict=True) if end >= now - RECENT]
+
+    # What the product did
+
+    def begins(self, owner: str) -> None:
+        """A pass begins."""
+        self._begun[owner] = (len(self._begun) + 1, self._observes(), self.modes)
+
+    def _observes(self) -> bool:
+        return self._world.control._standstill is not None or self.policies[-1][1].mode is Mode.OBSERVE
+
+    def called(self, method: str, cost: int) -> None:
+        """Q4: the budget of calls."""
+        now = self._world.model.now
+        self._tokens = min(self._saved, self._tokens + self._rate * (now - self._filled)) - cost
+        self._filled = now
+        slack = 3 + (self._saved if self._world.trouble.pauses or self._world.trouble.jumps else 0)
+        if self._tokens < -slack:
+            self.wrong("Q4", f"{method} is {-self._tokens:.0f} calls over the budget")
+
+    def wrote(self, owner: str, method: str, args: Any, kwargs: Any) -> None:
+        """Q1, Q2, Q4, Q5, and people's priorities, at the moment of a write."""
+        number, observed, modes = self._begun[owner]
+        if observed and self._observes() and modes == self.modes:
+            self.wrong("Q2", f"{method} {args} {kwargs} while the queue is only observed")
+        if number < self._writer:
+            self.wrong("Q5", f"{method} of {owner} after pass-{self._writer} wrote")
+        self._writer = max(self._writer, number)
+        self.writes += 1
+        if method != "set_priority":
+            return
+        job_id, priority = args
+        self.writes_of[job_id] += 1
+        job = self._world.model.jobs.get(job_id)
+        if job is None:
+            self.wrong("Q1", f"the priority of a job that is not there, {job_id}, is set")
+            return
+        hand = self.hands.get(job_id)
+        if hand is not None and hand.passes > PATIENT_PASSES and not self._over(hand) and job.status == "RUNNABLE":
+            self.wrong("Q3", f"{job.name} is set to {priority}, and someone had set it to {hand.priority}")
+        if priority == self._submitted(job_id):
+            self._ours.pop(job_id, None)
+        else:
+            self._ours[job_id] = priority
+        if hand is not None:
+            del self.hands[job_id]
+
+    def _submitted(self, job_id: str) -> int:
+        row = self._world.jobs.jobs.get(job_id)
+        return (row.submitted_priority or 0) if row else 0
+
+    def _over(self, hand: Hand) -> bool:
+        """Whether what someone set stands no longer."""
+        least = min((p.respect_human for _, p in self.policies if p.respect_human is not None), default=1e12)
+        return self._world.model.now - hand.at > least - 30
+
+    def passed(self, log: Log, owner: str) -> None:
+        """A pass has come to its end, well or not."""
+        for why, known in log.failures:
+            if not known:
+                self.wrong("crash", why)
+            if "version" in why or "policy" in why:
+                self.wrong("Q10", f"a pass failed of the policy that rules: {why[:120]}")
+        for report in log.reports:
+            self._reported(report)
+            self.reports.append((self._world.model.now, report))
+
+    def _reported(self, report: Any) -> None:
+        view, world = report.view, self._world
+        number = report.policy
+        policy = world.policy_of(world.control.policies[QUEUE][number - 1].document)
+        if len(self.reports) % 6 == 0 and repr(decide(view, policy)) != repr(report.decision):
+            self.wrong("Q11", "the same view and policy gave another decision")
+        for move, outcome in zip(report.decision.moves, report.outcomes, strict=True):
+            if outcome == Outcome.DONE:
+                self._said[move.job_id] = move.sentence
+        if world.clock.skew == 0 and not world.trouble.jumps:
+            self._effects(view)
+        for hand in self.hands.values():
+            hand.passes += 1
+        waiting = [job for job in view.waiting if self._waits_too_long(job, view, policy)]
+        acted = report.mode == Mode.ACT and Outcome.DEFERRED not in report.outcomes
+        before = self._overdue
+        self._overdue = Counter({job.job_id: before[job.job_id] + 1 for job in waiting}) if acted else Counter()
+
+    def _waits_too_long(self, job: WaitingJob, view: Any, policy: Policy) -> bool:
+        """Whether its guard is over, and nothing that was said of it puts it last."""
+        ruling = policy.at(view.now)
+        job_class = _class(ruling, job.name)
+        if job_class.max_wait is None or any(c.ceiling or c.entitlement for c in ruling.classes):
+            return False
+        guard = job_class.max_wait * (1 if policy.preemption and view.quota_shares else 2)
+        last = job.crashes >= 3 or view.history.crashed(job.kind) >= 3 or job.job_id in self._pinned or job.foreign
+        return view.now - job.submitted > guard and not last and job.size <= view.capacity
+
+    def _effects(self, view: Any) -> None:
+        """Q9: an effect ends with its alarm, or with its time."""
+        for effect in view.effects:
+            if not effect.active(view.now):
+                continue
+            state, since = "gone", 0.0
+            for at, now in self._alarms.get(effect.alarm, ()):
+                if at <= view.now and (now == "ALARM") is not (state == "ALARM"):
+                    state, since = now, at
+            lasts = [rule.lasts for at, policy in self.policies for rule in policy.on_alarm]
+            longest = max((1e12 if one is None else one for one in lasts), default=0.0)
+            if state != "ALARM" or view.now > since + longest + 1:
+                self.wrong("Q9", f"{effect.alarm} boosts {effect.boost}, and is {state} since {since - 1.8e9:.0f}")
+
+
+def _class(policy: Policy, name: str) -> JobClass:
+    return policy.classify(name, {})
+
+
+def _place(policy: Policy, job: ServiceJob) -> int:
+    """Where its class stands, the most urgent first."""
+    return policy.classes.index(_class(policy, job.name))

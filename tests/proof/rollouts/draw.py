@@ -1,0 +1,201 @@
+"""One random world from one integer: what AWS does where it says nothing, the fleet, the version, and the trouble."""
+
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from pointsman.rollouts.request import Amount, Guard, NoTraffic, OnFailure, SingleCopy, Yielding
+from pointsman_emulator.models.inference import InferenceSettings
+
+PROFILES = ("calm", "aborted", "bad version", "crowded", "interfered", "interleaved", "lost replies", "two at once")
+VERBS = ("pause", "resume", "abort", "rollback", "approve", "waive", "adopt", "retry", "stop everything")
+DEEDS = ("drift", "by hand to new", "by hand to old", "delete", "scale", "edit alarm", "delete alarm", "system update")
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """The chances, at each outside call of a pass, that something goes wrong; and of what happens beside the passes."""
+
+    kill: float = 0.0
+    fault: float = 0.0
+    slow: float = 0.0
+    meanwhile: float = 0.0
+    ghost: float = 0.0  # a second execution of the same generation, each ten minutes
+    dies: float = 0.0  # an execution dies after a pass
+    lost: float = 0.0  # an event, or the answer to a wake
+    skew: float = 0.0  # seconds that a function's clock is off
+    until: float = 20_000.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component to begin with."""
+
+    name: str
+    endpoint: str
+    copies: int
+    scales: bool = False
+
+
+@dataclass(frozen=True)
+class World:
+    """All that is drawn before the first step; `deeds` are (seconds, what)."""
+
+    seed: int
+    settings: InferenceSettings
+    parts: tuple[Part, ...]
+    boxes: dict[str, tuple[str, int, int]]  # endpoint: instance type, instances, the most
+    trouble: Trouble
+    asked: dict[str, Any] = field(default_factory=dict)
+    bad: str = ""
+    rate: float = 0.0  # how often a second a bad version lets the alarm fire
+    noise: float = 0.0  # how often a second the alarm knows nothing for a while
+    quiet_from: float | None = None
+    lag: float = 0.0
+    deeds: tuple[tuple[float, str], ...] = ()
+    second: float | None = None
+
+
+def drawn(seed: int, profile: str) -> World:
+    """The world of this integer."""
+    luck = Random(f"{seed} {profile}")  # a string, so that neighbours have nothing in common
+    parts, boxes = _fleet(luck, crowded=profile == "crowded" or luck.random() < 0.1)
+    bad = luck.choice(("", "", "", "alarm", "alarm", "flaps", "does-not-start", "no-artifact"))
+    world = World(
+        seed,
+        _settings(luck),
+        parts,
+        boxes,
+        _trouble(luck),
+        asked=_asked(luck),
+        bad=bad,
+        rate={"alarm": luck.choice((0.003, 0.03)), "flaps": 0.001}.get(bad, 0.0),
+        noise=luck.choice((0.0, 0.0, 0.0, 0.0002)),
+        quiet_from=luck.uniform(0, 8000) if luck.random() < 0.05 else None,
+        lag=luck.choice((0.0, 20.0, 60.0)),
+        deeds=_deeds(luck),
+        second=luck.uniform(0, 9000) if luck.random() < 0.1 else None,
+    )
+    return _leaning(world, luck, profile)
+
+
+def _leaning(world: World, luck: Random, profile: str) -> World:
+    """The world with more of what this profile is about."""
+    if profile == "calm":
+        trouble = Trouble(lost=luck.choice((0.0, 1.0)))
+        return replace(world, trouble=trouble, deeds=(), second=None, noise=0.0, quiet_from=None)
+    if profile == "aborted":
+        turns = [(luck.uniform(100, 4000), luck.choice(("abort", "rollback"))) for _ in range(2)]
+        trouble = replace(world.trouble, slow=0.05, meanwhile=0.05)
+        return replace(world, deeds=tuple(sorted(turns)), trouble=trouble)
+    if profile == "bad version":
+        rate = luck.choice((0.001, 0.02))
+        return replace(world, bad=luck.choice(("alarm", "flaps")), rate=rate, deeds=(), noise=0.0, quiet_from=None)
+    if profile == "interfered":
+        return replace(world, deeds=tuple(sorted((luck.uniform(0, 5000), luck.choice(DEEDS)) for _ in range(4))))
+    if profile == "lost replies":
+        trouble = replace(world.trouble, kill=0.03, fault=0.06, slow=0.03, meanwhile=0.04, ghost=0.3)
+        return replace(world, trouble=trouble, deeds=())
+    if profile == "two at once":
+        return replace(world, second=luck.uniform(0, 3000))
+    return world
+
+
+def _settings(luck: Random) -> InferenceSettings:
+    """Every choice that the documentation leaves open."""
+    pick: Any = luck.choice
+    return InferenceSettings(
+        instance_launch=(60.0, luck.uniform(90, 400)),
+        instance_release=(200.0, 900.0),
+        release_seconds=pick((10.0, 60.0)),
+        copy_start=(20.0, luck.uniform(40, 200)),
+        copy_stop=(2.0, 30.0),
+        failed_artifact=pick((0.0, 60.0)),
+        startup_timeout=300.0,
+        describe_lag=pick((0.0, 0.0, 0.0, 5.0, 20.0)),
+        launch_failures=pick((0.0, 0.0, 0.2)),
+        shortage_patience=pick((0.0, 120.0)),
+        short_scaling=pick(("keep", "revert")),
+        batch_rule=pick(("enforce", "clamp")),
+        single_copy=pick(("refuse", "round-up", "plain")),
+        zero_copies=pick(("accept", "refuse")),
+        alarm_at_start=pick(("rollback", "refuse", "ignore")),
+        alarm_insufficient=pick(("tolerate", "rollback")),
+        alarm_missing=pick(("refuse", "inert")),
+        alarms_watched=pick(("bake", "always")),
+        after_timeout=pick(("rollback", "failed")),
+        rollback_room=pick(("replace", "surge")),
+        failed_rollback=pick(("failed", "in-service")),
+        spec_while_updating=pick(("old", "new")),
+        config_recorded=pick(("accepted", "finished")),
+        config_after_rollback=pick(("kept", "restored")),
+        modified_when_accepted=pick((True, False)),
+        reason_after_success=pick(("sticky", "cleared")),
+        reason_on_rollback=pick(("text", "blank")),
+        partial_spec=pick(("merge", "replace")),
+        busy_code=pick(("ValidationException", "ConflictException")),
+        update_of_failed=pick(("refuse", "accept")),
+        writes_while_endpoint_updates=pick(("accept", "refuse")),
+        parallel_updates=pick(("accept", "refuse")),
+    )
+
+
+def _fleet(luck: Random, *, crowded: bool) -> tuple[tuple[Part, ...], dict[str, tuple[str, int, int]]]:
+    parts, boxes = [], {}
+    number = 0
+    for endpoint in ("e1", "e2", "e3")[: luck.choice((1, 2, 2, 3))]:
+        copies = 0
+        for _ in range(luck.choice((1, 1, 2, 2))):
+            number += 1
+            mine = luck.choice((1, 2, 2, 3, 4))
+            parts.append(Part(f"m{number}", endpoint, mine, luck.random() < 0.25))
+            copies += mine
+        if luck.random() < 0.3:
+            parts.append(Part(f"y{number}", endpoint, 2, luck.random() < 0.5))
+            copies += 2
+        spare = 0 if crowded else luck.choice((1, 2, 2))
+        kind = luck.choice(("one", "eight"))
+        count = copies if kind == "one" else 1 + copies // 8
+        boxes[endpoint] = (kind, count, count + spare)
+    return tuple(parts), boxes
+
+
+def _trouble(luck: Random) -> Trouble:
+    pick = luck.choice
+    return Trouble(
+        kill=pick((0.0, 0.002, 0.01)),
+        fault=pick((0.0, 0.005, 0.03)),
+        slow=pick((0.0, 0.01, 0.03)),
+        meanwhile=pick((0.0, 0.004, 0.02)),
+        ghost=pick((0.0, 0.0, 0.2)),
+        dies=pick((0.0, 0.0, 0.02)),
+        lost=pick((0.0, 0.5, 1.0)),
+        skew=pick((0.0, 0.0, 5.0)),
+    )
+
+
+def _deeds(luck: Random) -> tuple[tuple[float, str], ...]:
+    number = luck.choice((0, 0, 1, 1, 2, 4))
+    return tuple(sorted((luck.uniform(0, 8000), luck.choice(VERBS + DEEDS)) for _ in range(number)))
+
+
+def _asked(luck: Random) -> dict[str, Any]:
+    pick = luck.choice
+    waves = pick(((Amount(100, percent=True),), (Amount(1), Amount(100, percent=True)), (Amount(1), Amount(1), Amount(9))))
+    return {
+        "waves": waves,
+        "bake": pick((300.0, 300.0, 900.0)),
+        "final_bake": pick((0.0, 300.0)),
+        "wait": pick((0.0, 60.0)),
+        "concurrency": pick((1, 2, 5)),
+        "revert_concurrency": pick((1, 10)),
+        "guards": (Guard("fleet-errors", native=luck.random() < 0.5),),
+        "no_traffic": pick((NoTraffic.HOLD, NoTraffic.HOLD, NoTraffic.EXTEND)),
+        "extend": 1800.0,
+        "hold_timeout": pick((1200.0, 3600.0)),
+        "on_failure": pick((OnFailure.REVERT, OnFailure.REVERT, OnFailure.STOP)),
+        "single_copy": SingleCopy.SURGE,
+        "yielding": tuple(Yielding(f"y{n}", pick((0, 1))) for n in range(1, 7)) if luck.random() < 0.7 else (),
+        "approvals": pick(((), (), (1,))),
+        "capacity_wait": pick((900.0, 1800.0)),
+    }

@@ -1,0 +1,110 @@
+"""What people do to a rollout, and to its world behind its back; and the one who sees to what a hold shows."""
+
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pointsman.errors import PointsmanError
+from pointsman.rollout_inbound import Command, Verb
+from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.record import HoldKind, State
+from pointsman_emulator.models.inference import InferenceRefusedError
+from tests.proof.rollouts.draw import DEEDS
+from tests.proof.rollouts.faults import Killed
+from tests.proof.rollouts.truth import HOTFIX
+
+if TYPE_CHECKING:
+    from tests.proof.rollouts.world import World
+
+PATIENCE = 1800.0  # for which a person lets a hold be
+ALARM = "fleet-errors"
+
+
+class People:
+    """Whoever has a keyboard."""
+
+    def __init__(self, world: "World") -> None:
+        self.world = world
+        self.held_since: dict[str, float] = {}
+        self.tried = Counter[str]()
+
+    def does(self, deed: str) -> None:
+        """One deed of the world's own, at any time."""
+        world = self.world
+        world.faults[deed] += 1
+        if deed in DEEDS:
+            with suppress(InferenceRefusedError):
+                self._meddle(deed)
+        elif deed == "stop everything":
+            world.control.stop()
+            world.later(world.luck.uniform(60, 3000), world.control.resume)
+        else:
+            self.command(Verb(deed))
+            if deed == "pause":
+                world.later(world.luck.uniform(60, 3000), lambda: self.command(Verb.RESUME))
+
+    def command(self, verb: Verb, rollout: str = "") -> None:
+        """A command, obeyed or refused; what a hold or a component needs is found in the record."""
+        world = self.world
+        name = rollout or world.rollout
+        record = world.table.kept[name].stored.record
+        kinds = [hold.kind.value for hold in record.holds if hold.kind in {HoldKind.INCONCLUSIVE, HoldKind.NO_TRAFFIC}]
+        lost = [c.name for c in record.components if c.state in {State.DRIFTED, State.NEEDS_HUMAN}]
+        wanted = Command(
+            verb, "claimed:ana", name, "a test", wave=record.wave + 1,
+            hold=(kinds or ["inconclusive"])[0], component=(lost or [""])[0],
+        )  # fmt: skip
+        with suppress(PointsmanError, Killed):
+            world.run_function(lambda: world.commands.obey(wanted))
+
+    def see_to_holds(self) -> None:
+        """After a while someone does what each rollout's hold asks for."""
+        for rollout, kept in list(self.world.table.kept.items()):
+            record = kept.stored.record
+            if not record.holds or record.phase.terminal:
+                self.held_since.pop(rollout, None)
+            elif self.world.true_now() > self.held_since.setdefault(rollout, self.world.true_now()) + PATIENCE:
+                del self.held_since[rollout]
+                self.tried[rollout] += 1
+                self._see_to(rollout, {hold.kind for hold in record.holds})
+
+    def _see_to(self, rollout: str, kinds: set[HoldKind]) -> None:
+        luck = self.world.luck
+        if self.tried[rollout] > 6:
+            self.command(Verb.ROLLBACK, rollout)
+        elif HoldKind.OPERATOR in kinds:
+            self.world.control.resume()
+            self.command(Verb.RESUME, rollout)
+        elif HoldKind.APPROVAL in kinds:
+            self.command(Verb.APPROVE, rollout)
+        elif HoldKind.DRIFT in kinds:
+            self.command(Verb.ADOPT if luck.random() < 0.7 else Verb.ROLLBACK, rollout)
+        elif HoldKind.STUCK in kinds:
+            self.command(Verb.RETRY if luck.random() < 0.5 else Verb.ROLLBACK, rollout)
+
+    def _meddle(self, deed: str) -> None:
+        world = self.world
+        name = world.luck.choice(sorted(world.model.components) or ["none"])
+        if deed in {"drift", "by hand to new", "by hand to old"}:
+            model = {"drift": HOTFIX, "by hand to new": "ranker-v2", "by hand to old": "ranker-v1"}[deed]
+            world.model.update_component({"InferenceComponentName": name, "Specification": {"ModelName": model}})
+            world.meddled(name)
+        elif deed == "delete":
+            world.model.delete_component(name)
+            world.meddled(name)
+        elif deed == "scale":
+            world.model.update_runtime(name, world.luck.choice((1, 2, 3)))
+            world.meddled(name)
+        elif deed == "system update":
+            world.model.system_update(world.luck.choice(sorted(world.model.endpoints)), world.luck.uniform(30, 900))
+        elif deed == "edit alarm":
+            world.signals.edit(ALARM, "edited")
+            world.later(world.luck.uniform(60, 4000), world.signals.bring_back)
+        elif deed == "delete alarm":
+            world.signals.remove(ALARM)
+            world.later(world.luck.uniform(60, 4000), world.signals.bring_back)
+
+
+def state_of(firing: bool, known: bool) -> AlarmState:
+    """An alarm's state."""
+    return AlarmState.ALARM if firing else AlarmState.OK if known else AlarmState.INSUFFICIENT_DATA

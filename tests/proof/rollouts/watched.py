@@ -1,0 +1,115 @@
+"""The ports of a world, each change checked by the truth as it arrives."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pointsman.aws.sagemaker import SageMakerFleet
+from pointsman.rollout_ports import StoredRollout
+from pointsman.rollouts.decision import Decision, SubmitUpdate
+from pointsman.rollouts.observations import Suspension
+from pointsman.rollouts.record import RolloutRecord
+from pointsman.rollouts.request import Request
+from tests.fakes.rollout_table import FakeRolloutTable
+from tests.proof.rollouts.alarms import LateSignals
+from tests.proof.rollouts.ends import at_the_end
+from tests.proof.rollouts.sagemaker import ModelScaling
+
+if TYPE_CHECKING:
+    from tests.proof.rollouts.truth import Truth
+    from tests.proof.rollouts.world import World
+
+
+class _Watched:
+    """Everything as the port has it, but for what is watched."""
+
+    def __init__(self, world: "World", port: Any) -> None:
+        self._world, self._port = world, port
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._port, name)
+
+    def _whose(self, component: str) -> "tuple[Truth, RolloutRecord]":
+        """The rollout that has the component's endpoint now, or the first one."""
+        world = self._world
+        part = world.model.components.get(component)
+        lock = world.table.held.get(part.endpoint.name) if part is not None else None
+        name = lock.owner if lock is not None and lock.owner in world.truths else next(iter(world.truths))
+        return world.truths[name], world.table.kept[name].stored.record
+
+
+class WatchedFleet(_Watched):
+    """Updates and copies."""
+
+    _port: SageMakerFleet
+
+    def update(self, act: SubmitUpdate) -> None:
+        alarms = [name for name in act.alarms if name.startswith("pointsman-kill-")]
+        world = self._world
+        mine = alarms[0].removeprefix("pointsman-kill-") if alarms else ""
+        truth = world.truths.get(mine) or self._whose(act.component)[0]
+        truth.updates(act, lambda: self._port.update(act))
+
+    def set_copies(self, component: str, copies: int) -> None:
+        truth, record = self._whose(component)
+        self._port.set_copies(component, copies)
+        noted = any(note.component == component and copies in {note.noted, note.wanted} for note in record.copies)
+        truth.notes(component, "copies", noted=noted)
+
+
+class WatchedScaling(_Watched):
+    """Auto scaling suspended and resumed."""
+
+    _port: ModelScaling
+
+    def suspend(self, component: str) -> None:
+        self._note(component)
+        self._port.suspend(component)
+
+    def restore(self, component: str, suspension: Suspension) -> None:
+        self._note(component)
+        self._port.restore(component, suspension)
+
+    def _note(self, component: str) -> None:
+        truth, record = self._whose(component)
+        truth.notes(component, "auto scaling", noted=any(note.component == component for note in record.scaling))
+
+
+class WatchedSignals(_Watched):
+    """The kill switch."""
+
+    _port: LateSignals
+
+    def make(self, alarm: str) -> None:
+        self._change(alarm, "the kill switch is made")
+        self._port.make(alarm)
+
+    def fire(self, alarm: str) -> None:
+        self._change(alarm, "the kill switch is fired")
+        self._port.fire(alarm)
+
+    def _change(self, alarm: str, what: str) -> None:
+        self._world.truths[alarm.removeprefix("pointsman-kill-")].changes(what)
+
+
+class WatchedTable(_Watched):
+    """Commits."""
+
+    _port: FakeRolloutTable
+
+    def create(self, request: Request, decision: Decision) -> None:
+        self._port.create(request, decision)
+        truth = self._world.watch(request.rollout)
+        if decision.plan is not None:
+            truth.goes_on(decision, self._world.truths.get(request.retry_of))
+
+    def commit(self, read: StoredRollout, decision: Decision, wake_at: float, generation: int) -> StoredRollout:
+        written = self._port.commit(read, decision, wake_at, generation)
+        truth = self._world.truths[read.record.rollout]
+        truth.commits(read, decision)
+        if decision.record.phase.terminal:
+            at_the_end(truth, decision.record, self.held())
+        return written
+
+    def held(self) -> Mapping[str, Any]:
+        """The locks."""
+        return self._port.held
