@@ -42,8 +42,8 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 @click.option("--capacity", type=click.IntRange(1), required=True, help="One-GPU instances in the pool.")
 @click.option("--classes", default="derived_class", show_default=True,
               help="Where a job's class comes from: derived_class, or teams:A,B (those are production).")  # fmt: skip
-@click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "policy.yaml",
-              help="The policy to try; examples/policy.yaml by default. --classes finds its classes.")  # fmt: skip
+@click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "quota-policy.yaml",
+              help="The policy to try; examples/quota-policy.yaml by default. --classes finds its classes.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every delay and draw.")
 @click.option("--batch-victim", type=click.Choice(["lowest", "longest", "random"]), default="lowest", show_default=True,
               help="Whom Batch evicts first: lowest priority, longest running, or anyone.")  # fmt: skip
@@ -82,8 +82,8 @@ def simulate(
     except TraceError as error:
         raise UserMistake(str(error), place="--trace") from None
     _check_classes(policy, stated, replay)
-    rule = without(stated, ablate) if ablate else stated
     world = World(seed, event_delay=event_delay, pass_every=pass_every, victim=batch_victim)
+    rule, world = without(ablate, stated, world) if ablate else (stated, world)
     if report is None:
         results = [figures(run, replay.gpu_seconds) for run in simulated(_each(names, rule), replay, world)]
     else:

@@ -8,6 +8,8 @@ from typing import Literal
 from pointsman_simulator.traces import CLASSES, TraceError, TraceJob, parse_window, read_trace, split_by_capacity
 
 Victim = Literal["lowest", "longest", "random"]
+Unaided = Literal["", "estimates", "moment", "standby"]
+"""What Pointsman does without: learning run times, choosing the moment of an eviction, the standby list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,7 @@ class World:
     An event comes 1 to `event_delay` seconds late; two passes of a queue are `pass_every` apart at least; `calls` are
     the Batch API calls a second that the account grants, `saved` how many it saves up. An evicted job takes `stop` to
     end, goes back to the last point of its `checkpoint` grid and needs `restart` until it is where it was; `victim` is
-    whom Batch takes first.
+    whom Batch takes first. `without` is a mechanism of Pointsman's own that is taken away.
     """
 
     seed: int = 0
@@ -29,6 +31,7 @@ class World:
     checkpoint: float = 1800.0
     restart: float = 300.0
     victim: Victim = "lowest"
+    without: Unaided = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.quota import ANY_TYPE
+from pointsman.queues.reasons import Reason
+from pointsman.queues.usage import Usage
 from pointsman.queues.view import QueueView
 from pointsman.queues.waiting import Waiting
 from pointsman_emulator.models.batch import (
@@ -78,6 +80,7 @@ class _Belief:
     steps: dict[str, int] = field(default_factory=dict)
     history: History = field(default_factory=History)
     lessons: list[Finished] = field(default_factory=list)
+    past: Usage = field(default_factory=Usage)
 
 
 class _Steered:
@@ -187,18 +190,22 @@ class _Steered:
             del belief.new[job.job_id]
             belief.waiting.put(self._waiting(self._jobs[job.job_id][0], job))
         self._calls["describe"] += len(chosen)
-        belief.history = belief.history.learn(belief.lessons)
+        if self._world.without != "estimates":
+            belief.history = belief.history.learn(belief.lessons)
         belief.lessons.clear()
         decision = self._decide(now)
-        granted = self._take(len(decision.moves), now)
-        for move in decision.moves[:granted]:
+        belief.past = decision.usage
+        standby = self._world.without != "standby"
+        moves = [move for move in decision.moves if standby or move.reason is not Reason.STANDBY]
+        granted = self._take(len(moves), now)
+        for move in moves[:granted]:
             try:
                 self._model.set_priority(move.job_id, move.after)
             except BatchRefusedError:  # it ended, and the event is on its way
                 continue
             self._believe(move.job_id, move.after)
         self._calls["update"] += granted
-        unfinished = bool(belief.new) or granted < len(decision.moves)
+        unfinished = bool(belief.new) or granted < len(moves)
         self._wake(now if unfinished else decision.next_wake)
 
     def _believe(self, job_id: str, priority: int) -> None:
@@ -222,6 +229,7 @@ class _Steered:
             waiting=belief.waiting,
             busy=tuple(belief.busy.values()),
             history=belief.history,
+            past=belief.past,
         )
 
     def _take(self, wanted: int, now: float) -> int:
@@ -318,7 +326,8 @@ class _Evicting(_Steered):
                     belief.busy[job.job_id] = replace(job, saved=saved)
 
     def _saved(self, job: BusyJob, started: float, now: float) -> float:  # noqa: ARG002 - a rule may need the job
-        return started + (now - started) // self._world.checkpoint * self._world.checkpoint
+        grid = self._world.checkpoint
+        return now if self._world.without == "moment" else started + (now - started) // grid * grid
 
 
 class _Youngest(_Evicting):

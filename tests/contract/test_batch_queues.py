@@ -1,6 +1,7 @@
 """The contract of Batch's queues and jobs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -112,7 +113,9 @@ def test_a_listed_job_is_without_detail_and_true_now(world: BatchWorld) -> None:
 
     (job,) = listed(world, Status.RUNNING)
 
-    assert job == Sighting(job_id, Status.RUNNING, world.now(), QUEUE, "prod-1", created, started=created)
+    assert replace(job, training=None) == Sighting(
+        job_id, Status.RUNNING, world.now(), QUEUE, "prod-1", created, started=created
+    )
 
 
 def test_a_waiting_job_is_described_whole(world: BatchWorld) -> None:

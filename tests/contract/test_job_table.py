@@ -14,6 +14,7 @@ from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.jobs import Detail, JobRecord, Status
 from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare, Strategy
+from pointsman.queues.usage import Usage
 from tests.contract.interference import Interfered
 from tests.contract.jobs import QUEUE, T0, job, job_id
 from tests.fakes.job_table import FakeJobTable
@@ -153,6 +154,7 @@ def test_a_queue_record_is_read_as_it_was_saved(jobs: JobTable) -> None:
         preempted=((job_id(1), 2),),
         saved=((job_id(5), None), (job_id(1), T0 - 60.5)),
         problem="no policy",
+        usage=Usage(T0, (("production", 0.5),), (("production", 0.25), ("sweep", 1e-9))),
     )
 
     saved = jobs.save_queue(record)

@@ -80,3 +80,17 @@ def test_an_alarm_after_the_end_is_told_of_once(table: RolloutTable) -> None:
     table.late("r1", notice)
     assert table.notices("r1") == ()
     assert table.load("r1").unsent == 0
+
+
+def test_an_alarm_after_the_end_is_told_of_though_others_were_just_being_sent(table: RolloutTable) -> None:
+    """Whoever sent the notices of the end had looked for them before the alarm's was there."""
+    stored = asked(table)
+    table.commit(stored, rollback(stored.record, ANA), NOW + 5, 1)
+    (line,) = table.open()
+    table.late("r1", Notice("r1/late", "Too late."))
+    table.settle("r1", line.unsent)
+    (line,) = table.open()
+    assert line.unsent
+    table.late("r1", Notice("r1/later", "Later still."))
+    table.settle("r1", line.unsent)
+    assert table.open()[0].unsent

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from pointsman.ports import QueueRecord, RecordedMove
 from pointsman.queues.jobs import JobRecord
 from pointsman.settings import Settings
@@ -24,7 +22,20 @@ TEMPLATE = ROOT / "template.yaml"
 QUEUE = "search-training"
 ALARM = "ranker-drift-search"
 MINUTE, HOUR = 60.0, 3600.0
-POLICY: Mapping[str, Any] = YAML(typ="safe").load(ROOT / "examples/policy.yaml")
+POLICY: Mapping[str, Any] = {
+    "version": 1,
+    "mode": "act",
+    "share": "all",
+    "classes": [
+        {"name": "production", "match": {"job_name": "prod-*"}, "head_start": "6h"},
+        {"name": "research", "match": {"tag": {"purpose": "explore"}}, "head_start": "2h"},
+        {"name": "batch-inference", "match": {"job_name": "score-*"}},
+    ],
+    "default": {"name": "sweep"},
+    "spread": "2h",
+    "reservation": {"after": "3h", "at_most": 1},
+    "on_alarm": [{"alarm": "ranker-drift-*", "boost": "production", "by": "12h", "for": "2h"}],
+}
 
 
 @dataclass
@@ -39,7 +50,7 @@ class Day:
     # What people do
 
     def apply(self, queue: str = QUEUE, **changes: Any) -> None:
-        """Apply the example policy with these keys changed."""
+        """Apply the policy with these keys changed."""
         document = {**POLICY, "queue": queue, **changes}
         self.wiring.control.put_policy(queue, json.dumps(document), self.aws.now, "test")
 

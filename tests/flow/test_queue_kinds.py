@@ -83,7 +83,7 @@ def metric(day: Day, name: str, **dimensions: str) -> list[float]:
     answer = day.aws.client("cloudwatch").get_metric_statistics(
         Namespace="Pointsman",
         MetricName=name,
-        Dimensions=[{"Name": k, "Value": v} for k, v in {"service": "pointsman", **dimensions}.items() if dimensions],
+        Dimensions=[{"Name": k, "Value": v} for k, v in dimensions.items()],
         StartTime=datetime.fromtimestamp(day.aws.now - 3600, UTC),
         EndTime=datetime.fromtimestamp(day.aws.now + 60, UTC),
         Period=3600,

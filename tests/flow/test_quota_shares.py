@@ -17,7 +17,7 @@ POLICY: dict[str, Any] = {
     "classes": [{"name": "production", "match": {"job_name": "prod-*"}, "head_start": "24h"}],
     "default": {"name": "sweep", "preemptible": True},
     "preemption": PREEMPTION,
-    "reservation": {"after": "100h"},
+    "reservation": {"after": "1h", "at_most": 0},
     "on_alarm": [],
 }
 SHARES = {"team": {"limit": 4, "strategy": "RESERVE"}}
@@ -109,7 +109,7 @@ def test_production_takes_the_place_of_one_that_resumes_and_of_no_other() -> Non
         submit(day, "prod-new", 2, resumes=False)
         day.pass_minutes(15)
         assert status(day)["prod-new"] == "RUNNABLE", "its patience has not passed"
-        day.pass_minutes(40)
+        day.pass_minutes(65)
         running = {name for name, state in status(day).items() if state == "RUNNING"}
         assert running == {"prod-old", "sweep-fixed", "prod-new"}
         assert {name: day.job(name).preempted_count for name in day.ids} == {
@@ -134,7 +134,7 @@ def test_where_it_is_switched_preemption_is_off_before_and_after_the_eviction() 
         submit(day, "prod-new", 2, resumes=False)
         day.pass_minutes(15)
         assert share_now(day)["preemptionConfiguration"]["inSharePreemption"] == "DISABLED"
-        day.pass_minutes(40)
+        day.pass_minutes(65)
         assert status(day)["prod-new"] == "RUNNING"
         assert status(day)["sweep-fixed"] == "RUNNING"
         assert share_now(day)["preemptionConfiguration"]["inSharePreemption"] == "DISABLED"

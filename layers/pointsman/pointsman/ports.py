@@ -5,13 +5,14 @@ are in `pointsman.aws`; the contract tests run the same suite over them and over
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from pointsman.notice_ports import NoticeTable
 from pointsman.queues.jobs import JobRecord, Sighting, Status
 from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import QuotaShare
+from pointsman.queues.usage import Usage
 
 if TYPE_CHECKING:
     from pointsman.queues.effects import AlarmTransition, Effect
@@ -125,7 +126,8 @@ class QueueRecord:
     the queue took; `swept` is when the last whole sweep began. `priorities` are what we set active jobs to, `would`
     what a queue in observe would have set, `suspects` jobs on which snapshot and table disagreed, `preempted` how
     often Batch has preempted active jobs, `saved` the last looks at jobs' checkpoints, `gauged` when the use
-    of GPUs was last measured. `problem` is what people should know of the last pass (empty: nothing).
+    of GPUs was last measured, `usage` what the classes held of the pool. `problem` is what people should know of the
+    last pass (empty: nothing).
     """
 
     queue: str
@@ -146,6 +148,7 @@ class QueueRecord:
     saved: tuple[tuple[str, float | None], ...] = ()
     problem: str = ""
     gauged: float = 0.0
+    usage: Usage = field(default_factory=Usage)
 
 
 class JobTable(Protocol):

@@ -51,7 +51,7 @@ def test_a_job_that_came_and_went_between_two_passes_has_started() -> None:
 
 def test_an_eviction_counts_with_its_reason_and_the_work_it_lost() -> None:
     world = QuotaWorld(share())
-    world.rule(reservation={"after": "100h"})
+    world.rule(reservation={"after": "1h", "at_most": 0})
     world.run("sweep", size=4)
     world.run("fixed", size=4, checkpoints=None)
     world.submit("prod", size=4, waited=4000.0, name="prod-ranker")

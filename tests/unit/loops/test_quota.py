@@ -8,6 +8,7 @@ from pointsman.errors import Gone, Transient
 from pointsman.loops.queue import LEASE
 from pointsman.queues.evictions import AT_MOST, Progress
 from pointsman.queues.jobs import Status
+from pointsman.queues.moves import RESERVED
 from pointsman.queues.reasons import Reason
 from tests.unit.loops.quota_world import PREEMPTION, QuotaWorld, evictions, pressed, share
 from tests.unit.loops.world import QUEUE
@@ -142,7 +143,7 @@ def test_an_eviction_that_does_not_come_about_is_given_up_and_taken_back() -> No
     world.pass_()
     world.pass_(after=AT_MOST + 60)
     assert evictions(world) == [Progress.TIMED_OUT]
-    assert world.priority("prod") == 0
+    assert world.priority("prod") == RESERVED
     world.pass_()
     assert evictions(world) == [Progress.TIMED_OUT], "it waits its patience again"
 

@@ -18,7 +18,7 @@ LENDING = [{"alarm": "gpu-underused", "share": "all", "borrow_limit": 200}]
 def asked(walk: Walk) -> QuotaWorld:
     """Production has waited past patience: the pass asks for an eviction."""
     world = QuotaWorld(share(), wrap=walk.wrap)
-    world.rule(reservation={"after": "100h"})
+    world.rule(reservation={"after": "1h", "at_most": 0})
     fill(world)
     return world
 
@@ -71,7 +71,7 @@ def done(walk: Walk) -> QuotaWorld:
 def switched(walk: Walk) -> QuotaWorld:
     """In-share preemption has to be switched on for it."""
     world = QuotaWorld(share(preempts=False), wrap=walk.wrap)
-    world.rule(reservation={"after": "100h"}, preemption={**PREEMPTION, "how": "switch"})
+    world.rule(reservation={"after": "1h", "at_most": 0}, preemption={**PREEMPTION, "how": "switch"})
     fill(world)
     return world
 
@@ -87,7 +87,7 @@ def switched_off(walk: Walk) -> QuotaWorld:
 def lent(walk: Walk) -> QuotaWorld:
     """An alarm widens a borrow limit."""
     world = QuotaWorld(borrower(limit=8), wrap=walk.wrap)
-    world.rule(reservation={"after": "100h"}, on_alarm=LENDING)
+    world.rule(reservation={"after": "1h", "at_most": 0}, on_alarm=LENDING)
     fill(world)
     world.alarms.set_state("gpu-underused", "ALARM", world.clock.now())
     return world
@@ -113,7 +113,9 @@ def end_of(walk: Walk, setup: Callable[[Walk], QuotaWorld]) -> QuotaWorld:
         walk.armed = False
     world.batch_goes_on()
     for after in (LEASE + 1, 60.0, 60.0, 60.0):
-        world.pass_(after=after)
+        world.clock.advance(after)
+        world.checkpoints.written["s3://checkpoints/sweep"] = world.clock.now() - 10  # it goes on saving its work
+        world.pass_(after=0)
         world.batch_goes_on()
     world.pass_(after=60.0)
     return world

@@ -18,7 +18,7 @@ def test_what_a_job_saved_is_looked_up_and_what_cannot_be_known_is_said() -> Non
 
 def test_of_many_jobs_the_one_that_saved_last_is_found_within_some_passes() -> None:
     world = QuotaWorld(share(limit=3 * LOOKUPS + 1))
-    world.rule(reservation={"after": "100h"})
+    world.rule(reservation={"after": "1h", "at_most": 0})
     began = world.clock.now()
     for n in range(3 * LOOKUPS):
         world.checkpoints.written[f"s3://checkpoints/sweep-{n:02}"] = began - 2000
@@ -40,7 +40,7 @@ def test_of_many_jobs_the_one_that_saved_last_is_found_within_some_passes() -> N
 def test_many_small_jobs_make_room_for_a_big_one_though_few_are_looked_up_in_one_pass() -> None:
     size = 2 * LOOKUPS
     world = QuotaWorld(share(limit=size))
-    world.rule(reservation={"after": "100h"})
+    world.rule(reservation={"after": "1h", "at_most": 0})
     for n in range(size):
         world.run(f"sweep-{n:02}")
     world.submit("prod", size=size, waited=9000.0, name="prod-ranker")
@@ -69,5 +69,5 @@ def test_what_was_seen_of_a_job_stands_while_its_place_cannot_be_read() -> None:
     world.pass_()
     assert evictions(world) == [], "its last checkpoint is long ago"
     world.checkpoints.fail_next("newest", Transient("503"))
-    world.pass_(after=4000)
+    world.pass_(after=7000)
     assert evictions(world) == [Progress.ASKED], "now any moment will do"

@@ -80,7 +80,7 @@ def test_where_in_share_preemption_is_off_the_list_has_numbers_and_nobody_is_pro
 
 def test_a_place_is_held_below_what_is_lifted() -> None:
     policy = replace(CALM, reservation=Reservation(after=HOUR))
-    of = quota_view(waits("big", size=6, waited=2 * HOUR), runs("r", 5, priority=FRONT))
+    of = quota_view(waits("big", "research", size=6, waited=2 * HOUR), runs("r", 5, priority=FRONT))
     decision = decide(of, policy)
     assert {move.job_id: move.after for move in decision.moves} == {"big": RESERVED}
     assert decision.holds[0].job.job_id == "big"

@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+import pytest
+
 from pointsman.queues.cases import cases_of
 from pointsman.queues.decide import decide
 from pointsman.queues.explain import explain
 from pointsman.queues.moves import FRONT
 from pointsman.queues.pins import PinKind
 from pointsman.queues.reasons import Idle
+from pointsman.queues.usage import LONG, Usage
 from pointsman.queues.view import Share
-from tests.unit.queues.build import HOUR, UNLIMITED, busy, view, waiting
+from tests.unit.queues.build import HOUR, NOW, UNLIMITED, busy, view, waiting
 from tests.unit.queues.case_build import NEW, OLD, PROD, first, lifted, with_class
 
 
@@ -66,6 +69,35 @@ def test_a_class_that_holds_its_entitlement_jumps_no_more() -> None:
     assert cases_of(of, policy).satisfied == {"production"}
 
 
+def since(ago: float, part: float) -> Usage:
+    """What is known when production was first looked at so long ago, and held this part of the pool."""
+    return Usage().seen({"production": part}, NOW - ago)
+
+
+@pytest.mark.parametrize(
+    "case, past, holds, satisfied",
+    [
+        ("what it holds, when nothing is known of before", Usage(), 2, True),
+        ("not a burst, after days in which it held little", since(LONG, 0.125), 8, False),
+        ("what it has held for days", since(LONG, 0.5), 2, True),
+        ("not when it holds less now, whatever it held", since(60.0, 1.0), 1, False),
+        ("what it holds, though the clock went back", since(-LONG, 0.5), 2, True),
+    ],
+)
+def test_a_class_holds_its_entitlement_by_what_it_holds_now_and_on_average(
+    case: str, past: Usage, holds: int, satisfied: bool
+) -> None:
+    of = view(PROD, used=holds, busy=[busy("p", holds, job_class="production")], past=past)
+    policy = with_class("production", entitlement=0.25)
+    assert (cases_of(of, policy).satisfied == {"production"}) is satisfied, case
+
+
+def test_what_a_pass_saw_in_use_counts_in_the_next() -> None:
+    of = view(used=4, busy=[busy("p", 4, job_class="production")])
+    later = replace(of, now=NOW + LONG, busy=(), used=0, past=decide(of, UNLIMITED).usage)
+    assert dict(decide(later, UNLIMITED).usage.average)["production"] == pytest.approx(0.5)
+
+
 def test_a_class_that_holds_its_entitlement_holds_no_place() -> None:
     policy = with_class("production", entitlement=0.5)
     big = waiting("p", "production", size=4, waited=9 * HOUR)
@@ -83,7 +115,9 @@ def test_why_a_job_waits_is_said_of_ceilings_entitlements_and_what_goes_last() -
     assert "sweep is at its ceiling" in standing.holds
     standing = explain(of, policy, decision, "prod")
     assert standing is not None
-    assert dict(standing.score_parts)["head start"] == "0 s (production, which holds its entitlement)"
+    assert (
+        dict(standing.score_parts)["head start"] == "0 s (production, which holds its entitlement, now and on average)"
+    )
     of = view(OLD, PROD, capacity=1, pins=[first("old", kind=PinKind.LAST)])
     standing = explain(of, policy, decide(of, policy), "old")
     assert standing is not None

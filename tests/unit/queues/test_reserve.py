@@ -10,7 +10,8 @@ from pointsman.queues.policy import Policy, Reservation
 from pointsman.queues.ranking import ranks_at
 from pointsman.queues.reserve import reserve
 from pointsman.queues.view import QueueView
-from tests.unit.queues.build import HOUR, NOW, POLICY, busy, lasting, view, waiting
+from tests.unit.queues import quota_build as quota
+from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, busy, lasting, view, waiting
 
 LONG = 3 * HOUR
 
@@ -93,6 +94,30 @@ def test_a_boost_counts_as_time_waited_and_ends_with_its_effect() -> None:
     assert hold is not None
     assert hold.job.job_id == "r"
     assert held(replace(of, effects=[replace(drift, ended=NOW)])) is None
+
+
+YIELDING = replace(POLICY, classes=tuple(replace(c, preemptible=c.name == "sweep") for c in UNLIMITED.classes))
+
+
+def test_for_a_class_that_makes_way_no_place_is_held_before_it_is_overdue() -> None:
+    sweep = view(waiting("s", size=4, waited=9 * LONG), used=6)
+    assert held(sweep, YIELDING) is None
+    limited = replace(YIELDING, classes=tuple(replace(c, max_wait=4 * LONG) for c in YIELDING.classes))
+    found = held(sweep, limited)
+    assert found is not None
+    assert found.job.job_id == "s"
+
+
+def test_where_jobs_can_be_evicted_who_may_evict_is_held_a_place_at_once() -> None:
+    rule = replace(YIELDING, share="*", preemption=quota.PATIENT)
+    new = quota.waits("new", "production", size=4, waited=60.0)
+    of = quota.quota_view(new, quota.runs("r", 6))
+    assert held(of, replace(rule, preemption=None)) is None
+    found = held(of, rule)
+    assert found is not None
+    assert found.job.job_id == "new"
+    sweep = quota.waits("s", size=4, waited=9 * LONG)
+    assert held(quota.quota_view(sweep, quota.runs("r", 6)), rule) is None
 
 
 def test_a_job_that_ran_and_came_back_has_waited_since_then() -> None:

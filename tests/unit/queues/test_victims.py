@@ -50,8 +50,8 @@ def test_never_a_job_that_a_person_put_first() -> None:
     assert victims(replace(view, pins=[replace(pinned[0], kind=PinKind.LAST)])) == {"v"}
 
 
-def test_once_patience_has_passed_twice_any_moment_will_do() -> None:
-    late = waits("prod", "production", size=4, waited=2.5 * HOUR)
+def test_once_patience_has_passed_three_times_any_moment_will_do() -> None:
+    late = waits("prod", "production", size=4, waited=3.5 * HOUR)
     assert victims(quota_view(late, runs("v", 8, saved=NOW - 1800))) == {"v"}
 
 

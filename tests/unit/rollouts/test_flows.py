@@ -68,6 +68,17 @@ def test_a_record_that_has_ended_never_changes(end: str) -> None:
 # --------------------------------------------------------------------------------------------------------------- holds
 
 
+def test_what_settles_during_a_pause_bakes_none_of_it() -> None:
+    """However late the next pass comes."""
+    made = world()
+    until(made, Phase.RUNNING, Step.SETTLING)
+    made.mischief("pause")
+    made.run(stop=lambda: made.record.step is Step.BAKING and not made.running)
+    made.wake = made.truth.now + 250
+    made.run(until=1000.0)
+    assert made.record.baked == 0.0
+
+
 def test_a_pause_stops_the_bake_clock_and_nothing_else() -> None:
     made = world()
     until(made, Phase.RUNNING, Step.BAKING)

@@ -92,6 +92,7 @@ class Truth:
     problem: str = ""  # what CloudWatch says against the alarm's evaluation
     refuses: bool = False  # every update is refused
     dies: float = 0.0  # the chance that an update fails by itself
+    cramped: set[str] = field(default_factory=set)  # who finds no room for other copies, and keeps its own
     now: float = 1_000_000.0
     parts: dict[str, Part] = field(default_factory=dict)
     boxes: dict[str, tuple[int, int, Compute]] = field(default_factory=dict)
@@ -177,7 +178,8 @@ class Truth:
         part = self._part(name)
         if part.moves_itself and copies < part.copies:
             self.wrong.append(f"scaling: {name} is lowered while auto scaling would raise it again")
-        part.copies = part.current = copies
+        if name not in self.cramped:
+            part.copies = part.current = copies
         part.busy_until, part.modified = self.now + 20, self.now
 
     def _part(self, name: str) -> Part:

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from pointsman.queues.policy import JobClass, Policy, Reservation
+from pointsman.queues.policy import JobClass, Policy, Preemption, Reservation
 from pointsman_simulator.ablations import ABLATIONS, without
 from pointsman_simulator.baselines import BASELINES
 from pointsman_simulator.measures import Run, waits
@@ -81,12 +81,20 @@ def test_a_budget_of_no_calls_leaves_the_queue_to_itself() -> None:
 def test_a_mechanism_taken_away_is_not_there(mechanism: str) -> None:
     whole = Policy(
         queue="q",
-        classes=(JobClass("all", head_start=1.0, max_wait=1.0, entitlement=0.5),),
+        classes=(JobClass("all", head_start=1.0, max_wait=1.0, entitlement=0.5, preemptible=True),),
         spread=1.0,
         reservation=Reservation(),
+        preemption=Preemption(),
     )
-    assert without(whole, mechanism) != whole or mechanism == "eviction"
-    assert without(without(whole, mechanism), mechanism) == without(whole, mechanism)
+    left = without(mechanism, whole, World())
+    assert left != (whole, World())
+    assert without(mechanism, *left) == left
+
+
+@pytest.mark.parametrize("mechanism", ["estimates", "standby"])
+def test_what_pointsman_does_by_itself_can_be_taken_away(mechanism: str) -> None:
+    policy, world = without(mechanism, POLICY, World())
+    assert pointsman(day(), world, policy).jobs != steered().jobs
 
 
 def test_teams_name_production_and_sweeps_stay_sweeps() -> None:

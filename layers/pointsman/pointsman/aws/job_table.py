@@ -13,6 +13,7 @@ from pointsman.errors import Conflict
 from pointsman.ports import QueueDescription, QueueRecord, Sweep
 from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Status
+from pointsman.queues.usage import Usage
 
 CALLS_A_SECOND = 2.0  # the account's budget of Batch calls, and what it saves up
 SAVED_CALLS = 120
@@ -149,6 +150,8 @@ def _queue_record(name: str, item: Item) -> QueueRecord:
         state["description"] = unpack(QueueDescription, description)
     if sweep := state.get("sweep"):
         state["sweep"] = Sweep(**{**sweep, "status": Status(sweep["status"])})
+    if usage := state.get("usage"):
+        state["usage"] = unpack(Usage, usage)
     state["suspects"] = tuple(state.get("suspects", ()))
     for pairs in ("priorities", "would", "preempted", "saved"):
         state[pairs] = tuple((job_id, value) for job_id, value in state.get(pairs, ()))

@@ -13,7 +13,8 @@ ALARM_MEMORY = 7 * 86400.0  # seconds back that an open-ended effect looks for i
 def effects_now(policy: Policy, now: float, control: Control, alarms: Alarms, *, keep: bool) -> tuple[Effect, ...]:
     """Effects of the policy's rules, as stored and as the alarms' histories say; a lost event makes no difference.
 
-    An alarm's history is read from the oldest effect on that has not ended, so that its end is seen.
+    An alarm's history is read from the oldest effect on that has not ended, so that its end is seen. An effect whose
+    alarm is no longer there, or was never in ALARM by its own history, is over.
     """
     found: dict[tuple[str, float, str], Effect] = {}
     stored = {_key(e): e for e in control.effects(policy.queue)} if policy.on_alarm else {}
@@ -22,11 +23,16 @@ def effects_now(policy: Policy, now: float, control: Control, alarms: Alarms, *,
         ours = {k: e for k, e in stored.items() if e.boost == rule.boost and fnmatchcase(e.alarm, rule.alarm)}
         ruled |= ours
         since = now - (ALARM_MEMORY if rule.lasts is None else rule.lasts)
-        since = min([since, *(effect.since for effect in ours.values() if effect.end == float("inf"))])
-        for effect in effects_of(replace(policy, on_alarm=(rule,)), alarms.transitions(rule.alarm, since)):
-            other = found.get(_key(effect))
+        going = {key: effect for key, effect in ours.items() if effect.active(now)}
+        since = min([since, *(effect.since for effect in going.values())])
+        seen = {
+            _key(e): e for e in effects_of(replace(policy, on_alarm=(rule,)), alarms.transitions(rule.alarm, since))
+        }
+        gone = {key: replace(effect, ended=now) for key, effect in going.items() if key not in seen}
+        for key, effect in (gone | seen).items():
+            other = found.get(key)
             if other is None or other.by < effect.by:
-                found[_key(effect)] = effect
+                found[key] = effect
     for key, effect in found.items():
         if ruled.get(key) != effect and (effect.active(now) or key in ruled):
             if keep:

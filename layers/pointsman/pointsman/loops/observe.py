@@ -130,6 +130,7 @@ class Observer:
             shares=shares,
             elsewhere=room.elsewhere,
             withheld=room.withheld,
+            past=record.usage,
         )
         problems = (*problems_of(description, policy, strangers, view.used), *room.told)
         record = replace(record, priorities=_still_active(record, known))

@@ -7,6 +7,7 @@ pass that fails is recorded with the time of the next; one that is killed is fou
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
@@ -37,6 +38,7 @@ from pointsman.queues.reasons import Move, Reason
 from pointsman.queues.wake import POLL, gap
 
 LEASE = 150.0  # seconds; longer than the function may run
+LAST_CALL = 45.0  # seconds before the lease runs out from which no write is begun: as long as one may take
 
 
 class Outcome(StrEnum):
@@ -127,10 +129,10 @@ class QueueLoop:
         self.days.count(seen, policy)
         self.observer.let_go(seen, policy)
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
-        outcomes = self._act(seen, decision) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
+        outcomes = self._act(seen, decision, taken) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
         self._record(stored, seen, decision, outcomes)
         self._tell(seen, decision)
-        kept = self._keep_shares(seen, decision, outcomes, policy, act=mode is Mode.ACT)
+        kept = self._keep_shares(seen, decision, outcomes, policy, taken, act=mode is Mode.ACT)
         gauged, gpus, unread = self.gpus.measure(seen, seen.record)
         problems = (*seen.problems, *kept.problems, *([unread] if unread else []))
         self.log.passed(
@@ -157,6 +159,7 @@ class QueueLoop:
             would=() if mode is Mode.ACT else tuple((m.job_id, m.after) for m in decision.moves),
             next_wake_at=max(seen.view.now + gap(looked), 0.0 if unfinished else decision.next_wake),
             looked=looked,
+            usage=decision.usage,
             problem="; ".join(problems)[:500],
             described_at=0.0 if kept.changed else seen.record.described_at,
         )
@@ -169,23 +172,37 @@ class QueueLoop:
         store(self.control, queue, stands, unplanned(seen.preempted, rows), now, unsure)
         self.teller.tell(queue, now)
 
+    def _fence(self, taken: QueueRecord) -> None:
+        """Raise `Transient` once another pass may soon be made: one that stood still writes no more."""
+        if self.clock.now() > taken.lease_until - LAST_CALL:
+            raise Transient("the pass stood still until its lease had all but run out")
+
     def _keep_shares(
-        self, seen: Observation, decision: Decision, outcomes: Sequence[Outcome], policy: Policy, *, act: bool
+        self,
+        seen: Observation,
+        decision: Decision,
+        outcomes: Sequence[Outcome],
+        policy: Policy,
+        taken: QueueRecord,
+        *,
+        act: bool,
     ) -> Kept:
         """What shares should have beside their jobs' priorities; evictions are let go when all of those are set."""
         evictions = {(e.evictor.job_id, e.asked): e for e in (*seen.view.evictions, *decision.evictions)}
         ready = Outcome.DEFERRED not in outcomes and not decision.describe
-        keeper = ShareKeeper(self.observer.shares, self.observer.alarms, self.jobs)
+        fence = partial(self._fence, taken)
+        keeper = ShareKeeper(self.observer.shares, self.observer.alarms, self.jobs, fence)
         going = evictions.values() if ready else ()
         return keeper.keep(seen.description, policy.at(seen.view.now), going, seen.view.now, act=act)
 
-    def _act(self, seen: Observation, decision: Decision) -> list[Outcome]:
+    def _act(self, seen: Observation, decision: Decision, taken: QueueRecord) -> list[Outcome]:
         """Set the priorities, within the account's budget; what we mean to set is stored before the first is.
 
         So is every eviction that is asked for or went on: a pass that is killed here is carried on by the next. Where
         a running job could not be protected, nobody else of its share is raised: who waits might evict it.
         """
         now = self.clock.now()
+        self._fence(taken)
         for eviction in decision.evictions:
             self.observer.shares.records.put_eviction(decision.queue, eviction)
         granted = self.jobs.take_budget(len(decision.moves), now) if decision.moves else 0
@@ -199,6 +216,7 @@ class QueueLoop:
             if move.after > move.before and share in exposed:
                 outcomes.append(Outcome.DEFERRED)
                 continue
+            self._fence(taken)
             try:
                 self.batch.set_priority(move.job_id, move.after)
                 outcomes.append(Outcome.DONE)

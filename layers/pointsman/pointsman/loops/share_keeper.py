@@ -1,6 +1,6 @@
 """Keeps what the policy wants of shares: borrow limits under an alarm, in-share preemption for an eviction, weights."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -28,11 +28,15 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class ShareKeeper:
-    """Changes shares for a while and gives them back; each change is noted before it is made."""
+    """Changes shares for a while and gives them back; each change is noted before it is made.
+
+    `fence` raises `Transient` once it is another pass that may change them.
+    """
 
     shares: Shares
     alarms: Alarms
     jobs: JobTable
+    fence: Callable[[], None] = lambda: None
 
     def keep(
         self, queue: QueueDescription, policy: Policy, evictions: Iterable[Eviction], now: float, *, act: bool
@@ -78,6 +82,7 @@ class ShareKeeper:
         if step.value is not None:
             if not self.jobs.take_budget(1, now):
                 return [f"the {setting} of share {share.name} is set in a later pass: {SPENT}"]
+            self.fence()
             try:
                 if setting is Setting.BORROW_LIMIT:
                     settings.set_borrow_limit(share, step.value)
@@ -138,6 +143,7 @@ class ShareKeeper:
         try:
             current = self.shares.settings.weights(queue.policy)
             if _with(current, wanted) != current:
+                self.fence()
                 self.shares.settings.set_weights(queue.policy, _with(current, wanted))
         except (Gone, Transient) as error:
             return Kept((f"the weights of its shares could not be set: {error}",))

@@ -1,8 +1,8 @@
 """What sets single jobs and classes apart from the usual order, found once a pass.
 
 A person's pin goes before everything. A job that must start soon to meet its deadline is due, as one that has waited
-too long is. Last go what can never fit and what fails again and again. A class that holds its entitlement of the pool
-no longer jumps; one that is at its ceiling gets no more.
+too long is. Last go what can never fit and what fails again and again. A class that holds its entitlement of the pool,
+now and on average, no longer jumps; one that is at its ceiling gets no more.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,6 +21,7 @@ from pointsman.queues.waiting import Jobs, Waiting
 
 NEAR = 3600.0  # seconds before its latest start from which a job with a deadline goes first
 TOLD_AT_MOST = 100  # jobs of each kind of news
+ROUNDING = 1e-9  # of a part of the pool
 CRASHES = 3  # times in a row that a job, or the newest jobs of a kind, failed soon before they go last
 
 
@@ -82,9 +83,7 @@ class Cases:
 def cases_of(view: QueueView, policy: Policy) -> Cases:
     """What is special now, under the policy as the open windows make it."""
     parts = [c for c in policy.classes if c.entitlement is not None or c.ceiling is not None]
-    held: dict[str, int] = {}
-    for busy in view.busy if parts else ():
-        held[busy.kind.job_class] = held.get(busy.kind.job_class, 0) + busy.kind.size
+    held = view.held if parts else {}
     found = _Finding(view)
     for job in found.special(view.lines):
         found.look(job)
@@ -92,11 +91,20 @@ def cases_of(view: QueueView, policy: Policy) -> Cases:
         tiers=found.tiers,
         whys=found.whys,
         told=found.all_told(),
-        satisfied=frozenset(
-            c.name for c in parts if c.entitlement and held.get(c.name, 0) >= c.entitlement * view.capacity
-        ),
+        satisfied=_satisfied(view, policy) if parts else frozenset(),
         rooms={c.name: max(0, int(c.ceiling * view.capacity + 1e-9) - held.get(c.name, 0)) for c in parts if c.ceiling},
         next_change=found.next_change,
+    )
+
+
+def _satisfied(view: QueueView, policy: Policy) -> frozenset[str]:
+    """The classes that hold their entitlement of the pool, now and on average of late."""
+    usage = view.usage
+    held, average = dict(usage.held), dict(usage.average)
+    return frozenset(
+        c.name
+        for c in policy.classes
+        if c.entitlement and min(held.get(c.name, 0.0), average.get(c.name, 0.0)) >= c.entitlement - ROUNDING
     )
 
 

@@ -6,7 +6,7 @@ a short standby list of small jobs that take what is freed before the next pass.
 with.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pointsman.queues.cases import cases_of, failing
 from pointsman.queues.evictions import Eviction
@@ -19,6 +19,7 @@ from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks, ranks_at
 from pointsman.queues.reasons import Idle, Move, Told
 from pointsman.queues.turns import blocker, several
+from pointsman.queues.usage import Usage
 from pointsman.queues.view import QueueView
 from pointsman.queues.wake import LEAST_GAP, next_wake
 
@@ -30,7 +31,7 @@ class Decision:
     `hold` is the job for which freed capacity is held, of several shares' `holds` the first; `idle` says why instances
     stay free; `blocker` is a job of another share at which Batch stops. `told` is what people should know of single
     jobs. `evictions` are to be stored before the moves are made; the jobs in `describe` are to be described first, and
-    then it is decided again.
+    then it is decided again. `usage` is for the next view.
     """
 
     queue: str
@@ -45,6 +46,7 @@ class Decision:
     holds: tuple[Hold, ...] = ()
     evictions: tuple[Eviction, ...] = ()
     describe: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
 
 def decide(view: QueueView, policy: Policy) -> Decision:
@@ -76,6 +78,7 @@ def decide(view: QueueView, policy: Policy) -> Decision:
         blocker=stop,
         told=cases.told,
         holds=(plan.hold,) if plan.hold else (),
+        usage=view.usage,
     )
 
 
@@ -102,4 +105,5 @@ def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
         holds=want.holds,
         evictions=want.evictions,
         describe=want.describe,
+        usage=view.usage,
     )

@@ -167,7 +167,7 @@ def _parts(view: QueueView, ranks: Ranks, job: WaitingJob, expected: float) -> t
     boosts = [e for e in view.effects if e.active(view.now) and e.boost == job.kind.job_class]
     why = f", raised by alarm {boosts[0].alarm}" if boosts else ""
     if job.kind.job_class in ranks.cases.satisfied:
-        why = ", which holds its entitlement"
+        why = ", which holds its entitlement, now and on average"
     return (
         ("waiting since", f"{hours(view.now - job.submitted)} ago"),
         ("head start", f"{hours(ranks.head_starts[job.kind.job_class])} ({job.kind.job_class}{why})"),

@@ -81,9 +81,10 @@ def due_of(deadline: Deadline | None, submitted: float, tags: Mapping[str, str])
 class JobClass:
     """One class of work; classes are listed from the most to the least urgent.
 
-    `entitlement` and `ceiling` are fractions of the pool (None: all of it). A class that holds its entitlement has no
-    head start, no place held, and evicts no one; above its ceiling none of its jobs is moved forward. Jobs of a
-    `preemptible` class may be evicted.
+    `entitlement` and `ceiling` are fractions of the pool (None: all of it). A class that holds its entitlement, now and
+    on average of late, has no head start, no place held, and evicts no one; above its ceiling none of its jobs is moved
+    forward. A `preemptible` class makes way: its jobs may be evicted, and no place is held for them before they are
+    overdue.
     """
 
     name: str

@@ -19,9 +19,12 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
 
     The oldest of the highest class among those that do not fit now and have waited long enough; what a person put
     first and overdue ones before them. A boost counts as time waited; a job that ran and came back has waited since
-    then; what is overdue, or must start to meet its deadline, has waited long enough. None for a class that holds its
-    entitlement or is at its ceiling, nor for what goes last. Where jobs of several shares wait, only the share whose
-    turn it is can hold a place: what is freed goes to that share, whatever priorities say.
+    then; what is overdue, or must start to meet its deadline, has waited long enough. Where jobs can be evicted, who
+    may evict has waited long enough at once: a place that frees itself is cheaper than one that is taken. None for a
+    class that makes way (see `JobClass`), holds its entitlement or is at its ceiling, nor for what goes last.
+
+    Where jobs of several shares wait, only the share whose turn it is can hold a place: what is freed goes to that
+    share, whatever priorities say.
     """
     rule = policy.reservation
     if rule is None or rule.at_most == 0:
@@ -29,6 +32,8 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     turn = whose_turn(view) if several(view) else None
     place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
     least, tiers, rooms = max(view.free, STANDBY_SIZE), ranks.cases.tiers, ranks.cases.rooms
+    yielding = {c.name for c in policy.classes if c.preemptible}
+    evicts = bool(view.quota_shares) and policy.preemption is not None
     best: tuple[tuple[Tier, int, float, str], WaitingJob] | None = None
     lines = [line for line in view.lines.lines if least < line.kind.size <= view.capacity]
     oldest = filter(None, (line.first(tiers, line.again) for line in lines))
@@ -40,7 +45,8 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
         waited, tier = view.now - job.submitted, tiers.get(job.job_id)
         if tier is None and waited > ranks.limits[name]:
             tier = Tier.DUE
-        enough = view.now - job.waits_since + ranks.boosts.get(name, 0.0) >= rule.after
+        waits = view.now - job.waits_since + ranks.boosts.get(name, 0.0)
+        enough = name not in yielding and (evicts or waits >= rule.after)
         if tier is Tier.LAST or not (enough or tier is not None):
             continue
         if turn is not None and job.share != turn:

@@ -13,8 +13,8 @@ from pointsman.queues.ranking import Ranks
 from pointsman.queues.view import QueueView
 from pointsman.queues.waiting import Waiting
 
-MOMENT = 300.0  # seconds after a checkpoint in which an eviction costs little
-HASTE = 2.0  # times patience, after which any moment will do
+MOMENT = 180.0  # seconds after a checkpoint in which an eviction costs little
+HASTE = 3.0  # times patience, after which any moment will do
 CANDIDATES = 8  # waiting jobs, the most urgent first, for whom victims are sought in one pass
 
 

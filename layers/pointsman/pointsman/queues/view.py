@@ -9,6 +9,7 @@ from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.pins import Pin
 from pointsman.queues.quota import QuotaShare
+from pointsman.queues.usage import Usage
 from pointsman.queues.waiting import Waiting
 
 
@@ -35,7 +36,7 @@ class QueueView:
     In a queue with quota shares, `pool` is what the service environment allows of each instance type, and `evictions`
     are the deliberate ones of late. `described` are the jobs that were described for this very decision; of those that
     are `unsure` it is not known what they do, and they are in no other list. The view is `settled` when a snapshot and
-    the jobs agree on what runs.
+    the jobs agree on what runs. `past` is what the classes held of the pool until the last pass.
     """
 
     queue: str
@@ -58,11 +59,26 @@ class QueueView:
     elsewhere: int = 0
     withheld: int = 0
     settled: bool = True
+    past: Usage = field(default_factory=Usage)
     lines: Waiting = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Line up the waiting jobs, if they are not yet."""
         object.__setattr__(self, "lines", Waiting.of(self.waiting))
+
+    @property
+    def held(self) -> dict[str, int]:
+        """Instances that the jobs of each class hold."""
+        held: dict[str, int] = {}
+        for job in self.busy:
+            held[job.kind.job_class] = held.get(job.kind.job_class, 0) + job.kind.size
+        return held
+
+    @property
+    def usage(self) -> Usage:
+        """What the classes hold of the pool, and have held on average, with what is seen now."""
+        whole = max(1, self.capacity)
+        return self.past.seen({name: count / whole for name, count in self.held.items()}, self.now)
 
     @property
     def free(self) -> int:
