@@ -43,7 +43,7 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 @click.option("--classes", default="derived_class", show_default=True,
               help="Where a job's class comes from: derived_class, or teams:A,B (those are production).")  # fmt: skip
 @click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "quota-policy.yaml",
-              help="The policy to try; examples/quota-policy.yaml by default. --classes finds its classes.")  # fmt: skip
+              help="The policy to try, by default examples/quota-policy.yaml. --classes finds classes.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every delay and draw.")
 @click.option("--batch-victim", type=click.Choice(["lowest", "longest", "random"]), default="lowest", show_default=True,
               help="Whom Batch evicts first: lowest priority, longest running, or anyone.")  # fmt: skip
