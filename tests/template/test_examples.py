@@ -34,6 +34,13 @@ def test_the_policy_rules_every_share_of_the_queue(deployed: dict[str, Any], pol
     assert all(fnmatchcase(share["ShareIdentifier"], policy["share"]) for share in shares)
 
 
+def test_the_policy_for_quota_shares_is_the_same_but_for_its_queue_and_who_may_be_evicted(
+    policy: dict[str, Any],
+) -> None:
+    quota = YAML(typ="safe").load(ROOT / "examples/quota-policy.yaml")
+    assert {key for key in {*policy, *quota} if policy.get(key) != quota.get(key)} == {"queue", "preemption"}
+
+
 def test_the_policy_reacts_to_the_alarm(deployed: dict[str, Any], policy: dict[str, Any]) -> None:
     alarm = deployed["RankerDriftAlarm"]["AlarmName"]
     assert [rule["boost"] for rule in policy["on_alarm"] if fnmatchcase(alarm, rule["alarm"])] == ["production"]
