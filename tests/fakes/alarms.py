@@ -17,6 +17,10 @@ class FakeAlarms(Faulty):
         """Move the alarm into this state (OK, ALARM or INSUFFICIENT_DATA) at this time."""
         self._moves.append((alarm, state, at))
 
+    def delete(self, alarm: str) -> None:
+        """Delete the alarm, and with it its history."""
+        self._moves = [move for move in self._moves if move[0] != alarm]
+
     @can_fail
     def transitions(self, pattern: str, since: float) -> tuple[AlarmTransition, ...]:
         found: list[AlarmTransition] = []

@@ -141,3 +141,24 @@ def test_a_look_that_keeps_nothing_sees_the_effect_and_stores_none() -> None:
     look = Inspector(world.observer(keep=False), world.jobs, world.control).look(QUEUE)
     assert [effect.alarm for effect in look.seen.view.effects] == ["drift-ranker"]
     assert world.control.effects(QUEUE) == ()
+
+
+def test_the_boost_ends_with_an_alarm_that_is_deleted() -> None:
+    world = two()
+    world.apply(on_alarm=[{"alarm": "drift-*", "boost": "research", "by": "48h"}])
+    world.alarms.set_state("drift-ranker", "ALARM", world.clock.now())
+    assert first(world) == "explore"
+    world.alarms.delete("drift-ranker")
+    assert first(world) == "old"
+    (effect,) = world.control.effects(QUEUE)
+    assert effect.ended == world.clock.now()
+
+
+def test_a_boost_from_a_policy_that_let_it_last_longer_ends_with_its_alarm() -> None:
+    world = two(**boost(**{"for": "2h"}))
+    world.alarms.set_state("drift-ranker", "ALARM", world.clock.now())
+    assert first(world) == "explore"
+    world.apply(**boost(**{"for": "5m"}))
+    world.clock.advance(600)
+    world.alarms.set_state("drift-ranker", "OK", world.clock.now())
+    assert first(world) == "old"

@@ -6,6 +6,8 @@ import pytest
 
 from pointsman.errors import Conflict, Transient
 from pointsman.loops.queue import LEASE
+from pointsman.queues.quota import Strategy
+from tests.unit.loops.quota_world import QuotaWorld, borrower, share
 from tests.unit.loops.world import QUEUE, World
 
 
@@ -98,3 +100,41 @@ def test_a_failure_that_cannot_be_recorded_is_the_callers() -> None:
     world.pass_(after=LEASE + 1)
     assert world.priority("a") == 4999
     assert world.record.owner == ""
+
+
+def test_a_pass_that_stood_still_until_its_lease_had_all_but_run_out_writes_no_more() -> None:
+    world = waiting()
+    world.submit("b", size=2)
+    real, writers = world.batch.set_priority, list[str]()
+
+    def slow(job_id: str, priority: int) -> None:
+        writers.append(world.record.owner)
+        real(job_id, priority)
+        if len(writers) == 1:
+            world.clock.advance(LEASE + 1)
+            world.loop().run(QUEUE)
+
+    world.batch.set_priority = slow  # type: ignore[method-assign]
+    world.loop().run(QUEUE)
+    assert writers == ["pass-1", "pass-2"]
+    assert world.priorities() == {"a": 4999, "b": 4999}
+    assert world.log.failures[-1][1]
+
+
+def test_a_share_is_not_changed_by_a_pass_that_stood_still_either() -> None:
+    world = QuotaWorld(borrower(borrow_limit=0), share("other", 4, strategy=Strategy.LEND))
+    rule = {"alarm": "gpus", "share": "all", "borrow_limit": 100}
+    world.rule(share="*", on_alarm=[rule])
+    world.alarms.set_state("gpus", "ALARM", world.clock.now())
+    real = world.control.record
+
+    def slow(moves: object) -> None:
+        world.clock.advance(LEASE)
+        real(moves)  # type: ignore[arg-type]
+
+    world.control.record = slow  # type: ignore[method-assign, assignment]
+    world.pass_()
+    assert world.batch.shares_set == []
+    world.control.record = real  # type: ignore[method-assign]
+    world.pass_(after=LEASE)
+    assert [one.borrow_limit for one in world.batch.shares_set] == [100]

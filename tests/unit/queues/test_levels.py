@@ -73,6 +73,11 @@ def test_one_who_runs_at_the_level_of_those_who_wait_is_protected_only_from_olde
     assert moves(of) == {"young": PROTECTED}
 
 
+def test_of_two_that_were_submitted_at_one_moment_the_one_who_runs_is_protected() -> None:
+    of = quota_view(waits("b", waited=9.0), runs("a", 8, priority=IN_LINE, submitted=waits("b", waited=9.0).submitted))
+    assert moves(of) == {"a": PROTECTED, "b": IN_LINE}
+
+
 def test_where_in_share_preemption_is_off_the_list_has_numbers_and_nobody_is_protected() -> None:
     of = quota_view(waits("a", waited=9.0), waits("b"), runs("r", 8), shares=(share(preempts=False),))
     assert moves(of) == {"a": 4800, "b": 4798}

@@ -219,8 +219,7 @@ def protecting(runs: Iterable[BusyJob], waiters: Sequence[tuple[int, WaitingJob]
     level, first = min(waiters, key=lambda waiter: (-waiter[0], waiter[1].submitted, waiter[1].job_id))
     moves = []
     for job in runs:
-        older = (first.submitted, first.job_id) < (job.submitted, job.job_id)
-        if job.priority < level or (job.priority == level and older):
+        if job.priority < level or (job.priority == level and first.submitted <= job.submitted):
             text = f"{named(job)} runs lower than {named(first)}, which waits: it is raised, so that it is not evicted."
             moves.append(_move(job, PROTECTED, Reason.PROTECTED, text))
     return moves
