@@ -162,7 +162,7 @@ class FakeRolloutTable(Faulty):
         kept = self._find(rollout)
         if kept.stored.record.phase.terminal and notice.key not in kept.notices:
             kept.tell([notice])
-            kept.stored = replace(kept.stored, unsent=kept.stored.unsent or 99_999_999)
+            kept.stored = replace(kept.stored, unsent=kept.stored.unsent + 99_999_999)
 
     @can_fail
     def close(self, rollout: str) -> None:

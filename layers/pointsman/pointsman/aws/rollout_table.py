@@ -186,9 +186,10 @@ class DynamoRolloutTable(DynamoRolloutIndex):
                         "Update",
                         {
                             "Key": item_key(rollout),
-                            "UpdateExpression": "SET unsent = if_not_exists(unsent, :late)",
+                            # another number each time: whoever sends what was there before does not settle this
+                            "UpdateExpression": "SET unsent = if_not_exists(unsent, :none) + :late",
                             "ConditionExpression": f"phase IN ({', '.join(ENDED)})",
-                            "ExpressionAttributeValues": {":late": at, **ENDED},
+                            "ExpressionAttributeValues": {":late": at, ":none": number(0), **ENDED},
                         },
                     ),
                 ]

@@ -9,7 +9,7 @@ from pointsman.rollouts.follow import follow, settled
 from pointsman.rollouts.forward import advance_wave, baked, pass_gate
 from pointsman.rollouts.gate import Verdict
 from pointsman.rollouts.looks import next_look
-from pointsman.rollouts.notes import advance_notes, give_all_back, give_back
+from pointsman.rollouts.notes import advance_notes, give_all_back, give_back, give_copies_back
 from pointsman.rollouts.observations import AlarmState, ComponentView, Observations
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
@@ -19,6 +19,7 @@ from pointsman.rollouts.record import STOP, ComponentRecord, HoldKind, Intent, R
 from pointsman.rollouts.request import OnFailure, Request
 from pointsman.rollouts.switch import advance_switch, dispose_of_switch, make_switch
 
+_WAITING = frozenset({State.RESERVED, State.SUBMITTING})
 _IDLE = frozenset({State.DONE_NEW, State.SKIPPED, State.REVERTED, State.NEEDS_HUMAN})
 
 
@@ -123,8 +124,12 @@ def _watch(draft: Draft) -> None:
 
 def _advance_notes(draft: Draft) -> None:
     intent, kinds = draft.record.intent, {hold.kind for hold in draft.record.holds}
-    forward = intent is Intent.REVERT or (intent is Intent.FORWARD and not kinds - {HoldKind.CAPACITY})
-    advance_notes(draft, forward=forward)
+    going = intent is Intent.REVERT or (intent is Intent.FORWARD and not kinds - {HoldKind.CAPACITY})
+    busy = {c.name for c in draft.record.components if going and not _idle(draft, c)}
+    members = {c.name for c in draft.record.components}
+    where = {draft.member(name).endpoint for name in busy}
+    yields = {note.component for note in draft.record.copies if note.endpoint in where} - members
+    advance_notes(draft, busy | yields)
 
 
 def _frozen(draft: Draft) -> None:
@@ -177,9 +182,22 @@ def _give_back_idle(draft: Draft) -> None:
     if draft.record.phase.terminal:
         return
     for component in draft.record.components:
-        idle = component.state is State.PENDING and draft.record.intent is not Intent.FORWARD
-        if idle or component.state in _IDLE:
+        if _idle(draft, component):
             give_back(draft, component.name)
+        elif component.state is State.BAKING and _awaited(draft, component):
+            give_copies_back(draft, component.name)
+
+
+def _awaited(draft: Draft, component: ComponentRecord) -> bool:
+    """Whether another of the endpoint waits for its turn; if not, what may have to go back keeps what that takes."""
+    endpoint = draft.member(component.name).endpoint
+    return any(c.state in _WAITING and draft.member(c.name).endpoint == endpoint for c in draft.record.components)
+
+
+def _idle(draft: Draft, component: ComponentRecord) -> bool:
+    """Whether nothing more is to be done to a component as things are."""
+    unbegun = component.state is State.PENDING and draft.record.intent is not Intent.FORWARD
+    return unbegun or component.state in _IDLE
 
 
 def _expire(draft: Draft) -> None:

@@ -6,7 +6,7 @@ from pointsman.rollouts.capacity import make_room
 from pointsman.rollouts.draft import PATIENCE, Draft, in_flight
 from pointsman.rollouts.gate import LAG, Why, earliest_pass
 from pointsman.rollouts.gate import Verdict as Judged
-from pointsman.rollouts.notes import copies_changed, scaling_suspended
+from pointsman.rollouts.notes import copies_changed, scaling_suspended, surging
 from pointsman.rollouts.observations import AlarmState, ComponentView, EndpointView, Occupant, Status
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Member, needs_on
@@ -59,9 +59,10 @@ def pass_gate(draft: Draft) -> None:
 def baked(draft: Draft, length: float) -> bool:
     """Whether the bake is over and its gate passes; a pause stops the clock, and an unknown verdict holds."""
     record = draft.record
-    if record.hold(HoldKind.OPERATOR) is not None:
+    paused = record.hold(HoldKind.OPERATOR)
+    if paused is not None:
         if record.baking_since is not None:
-            total = record.baked + max(0.0, draft.now - record.baking_since)
+            total = record.baked + max(0.0, paused.since - record.baking_since)
             draft.update(replace(record, baked=total, baking_since=None))
         return False
     if record.baking_since is None:
@@ -233,8 +234,13 @@ def _submit(draft: Draft, component: ComponentRecord) -> str | None:
 
 
 def _turn(draft: Draft, component: ComponentRecord) -> bool:
-    """Whether the limits let this component be in flight: one per endpoint, and the concurrency less the failed."""
+    """Whether the limits let this component be in flight: one per endpoint, and the concurrency less the failed.
+
+    One that has more copies for its own turn has the endpoint until it is back at what it had.
+    """
     endpoint = draft.member(component.name).endpoint
+    if any(n.endpoint == endpoint and n.component != component.name and surging(n) for n in draft.record.copies):
+        return False
     others = [c for c in draft.record.components if c.name != component.name]
     flying = [c for c in others if in_flight(c)]
     if any(draft.member(c.name).endpoint == endpoint for c in flying):

@@ -4,6 +4,7 @@ Noted before it is touched; changed by absolute acts, which may be repeated; giv
 change can live no more, so that a late call never undoes it.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TypeVar
 
@@ -51,12 +52,22 @@ def scaling_suspended(draft: Draft, component: str, endpoint: str) -> bool:
     return False
 
 
-def give_back(draft: Draft, component: str) -> bool:
-    """Ask for all that was changed of a component to be given back; whether it has been, or a person must."""
+def surging(note: CopyNote) -> bool:
+    """Whether a component has more copies for a time, or is on its way there or back."""
+    return note.wanted > note.noted and note.state not in OVER
+
+
+def give_copies_back(draft: Draft, component: str) -> bool:
+    """Ask for a component's copies to be given back; whether they have been, or a person must."""
     for note in draft.record.copies:
         if note.component == component and note.state not in _GIVING_BACK and _settled(draft, note):
             put_copies(draft, _returning(note, draft.now))
-    open_copies = any(n.component == component and n.state not in OVER for n in draft.record.copies)
+    return not any(n.component == component and n.state not in OVER for n in draft.record.copies)
+
+
+def give_back(draft: Draft, component: str) -> bool:
+    """The same for all that was changed of it."""
+    open_copies = not give_copies_back(draft, component)
     for target in draft.record.scaling:
         waits = target.component == component and target.state not in _GIVING_BACK and not open_copies
         if waits and _settled(draft, target):
@@ -71,11 +82,14 @@ def give_all_back(draft: Draft) -> bool:
     return all(given)
 
 
-def advance_notes(draft: Draft, *, forward: bool) -> None:
-    """Carry every note one step on. Notes that the record already held are acted on; others wait for its commit."""
+def advance_notes(draft: Draft, needed: Collection[str]) -> None:
+    """Carry every note one step on. Notes that the record already held are acted on; others wait for its commit.
+
+    Other copies are asked for while somebody needs them, and no longer: what is asked for cannot be given back.
+    """
     held = set(draft.before.copies)
     for note in draft.record.copies:
-        _advance_copies(draft, note, known=note in held, forward=forward)
+        _advance_copies(draft, note, known=note in held, forward=note.component in needed)
     targets = set(draft.before.scaling)
     for target in draft.record.scaling:
         _advance_scaling(draft, target, known=target in targets)
