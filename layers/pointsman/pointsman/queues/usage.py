@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 
-LONG = 172_800.0  # seconds; what was that long ago counts a third (1/e) of what is now
+LONG = 345_600.0  # seconds; what was that long ago counts a third (1/e) of what is now
 
 
 @dataclass(frozen=True, slots=True)
