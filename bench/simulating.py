@@ -5,8 +5,8 @@ from time import process_time
 from typing import Any
 
 from bench.load import HOUR
-from bench.measuring import grown
-from pointsman.queues.policy import JobClass, Policy, Preemption, Reservation
+from bench.measuring import ROOT, grown
+from pointsman_cli.check import check
 from pointsman_simulator.replay import Replay, World, from_trace
 from pointsman_simulator.steered import STEERED
 from pointsman_simulator.workload import generate
@@ -21,19 +21,9 @@ def simulating(
 ) -> dict[str, Any]:
     """Seconds of CPU for one policy over a month of a trace, or of generated jobs that offer so much load."""
     replay = from_trace(Path(trace), window, capacity, "derived_class") if trace else _generated(jobs, load)
-    policy = Policy(
-        "queue",
-        (
-            JobClass("production", head_start=6 * HOUR),
-            JobClass("research", head_start=2 * HOUR),
-            JobClass("batch-inference", preemptible=True),
-            JobClass("sweep", preemptible=True),
-        ),
-        share="all",
-        spread=2 * HOUR,
-        reservation=Reservation(3 * HOUR),
-        preemption=Preemption() if "quota" in run else None,
-    )
+    policy = check(ROOT / "examples" / "quota-policy.yaml").stated
+    if policy is None:
+        raise ValueError("examples/quota-policy.yaml is not valid")
     before, began = grown(), process_time()
     ran = STEERED[run](replay, World(), policy)
     seconds = process_time() - began
