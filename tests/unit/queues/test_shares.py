@@ -74,6 +74,13 @@ def test_a_place_is_held_only_for_the_share_whose_turn_it_is() -> None:
     assert hold.job.job_id == "big"
 
 
+def test_of_shares_with_the_same_use_the_one_in_which_a_place_is_held_keeps_it() -> None:
+    jobs = (of_a("a", size=7, waited=9 * HOUR, priority=4998), of_b("b", size=7, waited=10 * HOUR))
+    of = view(*jobs, busy=(busy("r", 4),), capacity=8, used=4, shares=(B, A))
+    assert lifted(of) == {}
+    assert lifted(replace(of, shares=(B, replace(A, used=1)))) == {"a": 0, "b": 4998}
+
+
 def test_a_place_is_held_where_only_one_share_has_jobs_that_wait() -> None:
     big = of_a("big", size=6, waited=5 * HOUR)
     of = view(big, used=6, busy=(busy("r", 6, ran=10.0),), shares=(B, A))

@@ -8,7 +8,7 @@ order of the shares in a snapshot shows whose turn it is, and from there on the 
 from collections.abc import Iterable
 
 from pointsman.queues.jobs import WaitingJob
-from pointsman.queues.moves import Plan
+from pointsman.queues.moves import RESERVED, Plan
 from pointsman.queues.view import QueueView, Share
 
 
@@ -47,9 +47,16 @@ def several(view: QueueView) -> bool:
 
 
 def whose_turn(view: QueueView) -> str | None:
-    """The share from which Batch takes the next job; None when no job waits, or only one share has any."""
+    """The share from which Batch takes the next job; None when no job waits, or only one share has any.
+
+    Of shares with the same use it is the one in which a place is held already: which of them a snapshot shows first may
+    depend on that very job, and the place would go to and fro.
+    """
     names = {*view.lines.shares, *(job.share for job in view.strangers)}
-    return Turns(view.shares, names).next() if len(names) > 1 else None
+    first = Turns(view.shares, names).next() if len(names) > 1 else None
+    uses = {share.name: share.used * share.weight for share in view.shares}
+    held = [job.share for job in view.lines.moved if job.priority == RESERVED]
+    return next((name for name in held if first is not None and uses.get(name) == uses[first]), first)
 
 
 def blocker(view: QueueView, plan: Plan) -> WaitingJob | None:
