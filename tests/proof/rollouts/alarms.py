@@ -10,7 +10,7 @@ from tests.fakes.rollout_signals import Bell, FakeSignals
 
 
 class LateSignals(FakeSignals):
-    """Alarms whose history tells of a move only after a while; `quiet_since` is when the requests ended, if they did."""
+    """Alarms whose history tells of a move only after a while."""
 
     def __init__(self, clock: Clock, lag: float) -> None:
         super().__init__(clock)

@@ -7,9 +7,22 @@ from typing import Any
 from pointsman.rollouts.request import Amount, Guard, NoTraffic, OnFailure, SingleCopy, Yielding
 from pointsman_emulator.models.inference import InferenceSettings
 
-PROFILES = ("calm", "aborted", "bad version", "crowded", "interfered", "interleaved", "lost replies", "two at once")
+PROFILES = (
+    "aborted", "bad version", "blind", "calm", "crowded", "interfered", "interleaved", "lost replies", "paused",
+    "refused", "silent", "thawed", "two at once",
+)  # fmt: skip
 VERBS = ("pause", "resume", "abort", "rollback", "approve", "waive", "adopt", "retry", "stop everything")
-DEEDS = ("drift", "by hand to new", "by hand to old", "delete", "scale", "edit alarm", "delete alarm", "system update")
+DEEDS = (
+    "drift",
+    "by hand to new",
+    "by hand to old",
+    "delete",
+    "scale",
+    "edit alarm",
+    "delete alarm",
+    "system update",
+    "silence",
+)
 
 
 @dataclass(frozen=True)
@@ -23,8 +36,10 @@ class Trouble:
     ghost: float = 0.0  # a second execution of the same generation, each ten minutes
     dies: float = 0.0  # an execution dies after a pass
     lost: float = 0.0  # an event, or the answer to a wake
+    refused: float = 0.0  # an update, for a reason of SageMaker's own
+    thawed: float = 0.0  # a function stands still right after a commit, and nobody ends it
     skew: float = 0.0  # seconds that a function's clock is off
-    until: float = 20_000.0
+    until: float = 12_000.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +69,11 @@ class World:
     lag: float = 0.0
     deeds: tuple[tuple[float, str], ...] = ()
     second: float | None = None
+
+    @property
+    def even(self) -> bool:
+        """Whether nothing but events is left to chance."""
+        return not (self.rate or self.noise or self.settings.launch_failures or any(p.scales for p in self.parts))
 
 
 def drawn(seed: int, profile: str) -> World:
@@ -96,6 +116,18 @@ def _leaning(world: World, luck: Random, profile: str) -> World:
     if profile == "lost replies":
         trouble = replace(world.trouble, kill=0.03, fault=0.06, slow=0.03, meanwhile=0.04, ghost=0.3)
         return replace(world, trouble=trouble, deeds=())
+    if profile == "paused":
+        deeds = tuple((luck.uniform(100, 1500), "pause") for _ in range(2))
+        return replace(world, bad="", deeds=deeds, noise=0.0)
+    if profile == "blind":
+        return replace(world, bad="", deeds=(), noise=0.003)
+    if profile == "silent":
+        return replace(world, bad="", deeds=((luck.uniform(200, 900), "silence"),))
+    if profile == "refused":
+        return replace(world, trouble=replace(world.trouble, refused=luck.choice((0.7, 1.0))), deeds=(), bad="")
+    if profile == "thawed":
+        turns = ((luck.uniform(100, 3000), "rollback"),)
+        return replace(world, trouble=replace(world.trouble, thawed=0.15, kill=0.002), deeds=turns)
     if profile == "two at once":
         return replace(world, second=luck.uniform(0, 3000))
     return world
@@ -170,6 +202,8 @@ def _trouble(luck: Random) -> Trouble:
         ghost=pick((0.0, 0.0, 0.2)),
         dies=pick((0.0, 0.0, 0.02)),
         lost=pick((0.0, 0.5, 1.0)),
+        refused=pick((0.0, 0.0, 0.0, 0.5)),
+        thawed=pick((0.0, 0.0, 0.02)),
         skew=pick((0.0, 0.0, 5.0)),
     )
 
@@ -181,7 +215,9 @@ def _deeds(luck: Random) -> tuple[tuple[float, str], ...]:
 
 def _asked(luck: Random) -> dict[str, Any]:
     pick = luck.choice
-    waves = pick(((Amount(100, percent=True),), (Amount(1), Amount(100, percent=True)), (Amount(1), Amount(1), Amount(9))))
+    waves = pick(
+        ((Amount(100, percent=True),), (Amount(1), Amount(100, percent=True)), (Amount(1), Amount(1), Amount(9)))
+    )
     return {
         "waves": waves,
         "bake": pick((300.0, 300.0, 900.0)),

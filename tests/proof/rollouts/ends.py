@@ -78,12 +78,16 @@ def _s22(truth: Truth, record: RolloutRecord) -> None:
 
 
 def _l5(truth: Truth, record: RolloutRecord, locks: Mapping[str, LockView]) -> None:
-    human = {truth.model.components[name].endpoint.name for name in record.needs_human if name in truth.model.components}
+    human = {
+        truth.model.components[name].endpoint.name for name in record.needs_human if name in truth.model.components
+    }
     if record.needs_human and not human:
         return
-    if left := sorted(e for e, lock in locks.items() if lock.owner == record.rollout and e not in human):
-        if not record.needs_human:
-            truth.wrongly("L5", f"locked after the end: {', '.join(left)}")
+    mine = {endpoint for endpoint, lock in locks.items() if lock.owner == record.rollout}
+    if mine - human:
+        truth.wrongly("L5", f"locked after the end: {', '.join(sorted(mine - human))}")
+    if left := human & set(truth.plan.endpoints if truth.plan is not None else ()) - mine:
+        truth.wrongly("L2", f"{', '.join(sorted(left))} needs a person, and is not locked")
 
 
 def afterwards(truth: Truth, kept: Kept, told: list[str], switches: set[str]) -> None:

@@ -1,11 +1,11 @@
-"""What goes wrong at the outside calls of a pass: it dies, waits, loses a reply, or others go on in the middle of it."""
+"""What goes wrong at the outside calls of a pass: it dies, waits, loses a reply, or others go on meanwhile."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pointsman.errors import Misconfigured, Transient
+from pointsman.errors import Misconfigured, Refused, Transient
 from tests.proof.rollouts.truth import TIMEOUT, WIRE
 
 if TYPE_CHECKING:
@@ -78,7 +78,19 @@ class Faults:
         elif luck < trouble.slow + trouble.meanwhile and len(self.frames) < 3:
             self._count("others go on within a pass")
             world.live(world.now() + world.luck.choice(STALLS))
-        return self._landed(name, method, *args, **kwargs)
+        if name == "fleet.update" and world.chance(trouble.refused, "an update is refused"):
+            raise Refused("SageMaker refused it (ResourceLimitExceeded): not today")
+        answer = self._landed(name, method, *args, **kwargs)
+        if name == "table.commit" and self._dated(args) and world.chance(trouble.thawed, "a function thaws late"):
+            world.live(world.now() + 400.0)
+            self.frames[-1].began = world.true_now()
+        return answer
+
+    @staticmethod
+    def _dated(args: tuple[Any, ...]) -> bool:
+        """Whether a commit is followed by acts that all have their time: the switch trusts the function's time-out."""
+        acts = args[1].acts
+        return bool(acts) and all(hasattr(act, "not_after") for act in acts)
 
     def _fault(self, name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         kind = self.world.luck.random()

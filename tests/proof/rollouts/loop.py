@@ -1,25 +1,39 @@
 """The rollouts' half of the proof."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 from tests.proof.frame import INTACT, MIX, Loop, Outcome, Violation
 from tests.proof.rollouts.draw import PROFILES, drawn
+from tests.proof.rollouts.draw import World as Drawn
+from tests.proof.rollouts.guards import GUARDS, taken_away
 from tests.proof.rollouts.world import World
 from tests.unit.rollouts.ablations import without
 from tests.unit.rollouts.seeds import a_day
 from tests.unit.rollouts.world import Edges
 
-INTERLEAVED = "interleaved"
+INTERLEAVED, CALM = "interleaved", "calm"
 
 
 def run(seed: int, profile: str, off: str) -> Outcome:
     """One rollout's world; every fourth of the mix is on the core alone, whose passes interleave step by step."""
     if profile == INTERLEAVED or (profile == MIX and Random(f"{seed} which").random() < 0.25):
         return _interleaved(seed, off)
-    world = World(drawn(seed, profile)).run()
-    wrong = [violation for truth in world.truths.values() for violation in truth.wrong]
+    asked = drawn(seed, profile)
+    with taken_away(off):
+        world = World(asked).run()
+        wrong = [violation for truth in world.truths.values() for violation in truth.wrong]
+        if profile == CALM and off == INTACT and asked.even:
+            wrong += _without_events(asked, world)
     return Outcome(world.steps, world.faults, tuple(wrong))
+
+
+def _without_events(asked: Drawn, world: World) -> list[Violation]:
+    """L4, where nothing else is left to chance: the same end with every event and with none."""
+    other = World(replace(asked, trouble=replace(asked.trouble, lost=1.0 - asked.trouble.lost))).run()
+    ends = [it.record.phase.value for it in (world, other)]
+    return [] if len(set(ends)) == 1 else [Violation("L4", f"it ends {ends[0]}, and {ends[1]} by other events")]
 
 
 def _interleaved(seed: int, off: str) -> Outcome:
@@ -28,4 +42,4 @@ def _interleaved(seed: int, off: str) -> Outcome:
     return Outcome(world.passes, Counter(), tuple(wrong))
 
 
-ROLLOUTS = Loop("rollouts", run, (), PROFILES)
+ROLLOUTS = Loop("rollouts", run, GUARDS, PROFILES)

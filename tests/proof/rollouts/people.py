@@ -97,6 +97,8 @@ class People:
             world.meddled(name)
         elif deed == "system update":
             world.model.system_update(world.luck.choice(sorted(world.model.endpoints)), world.luck.uniform(30, 900))
+        elif deed == "silence":
+            world.client.silent |= {part.name for part in world.model.components.values() if part.change in world.ours}
         elif deed == "edit alarm":
             world.signals.edit(ALARM, "edited")
             world.later(world.luck.uniform(60, 4000), world.signals.bring_back)

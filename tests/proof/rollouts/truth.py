@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.decision import Decision, SubmitUpdate
-from pointsman.rollouts.observations import AlarmState, Suspension
+from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, Intent, RolloutRecord, State, Step
@@ -28,6 +28,7 @@ WIRE = 50.0  # how long after its sender's end a call may still land
 LATE = TIMEOUT + WIRE + 90.0  # what is older than this was there to be read by whoever acts now: a history lags by 60
 BOUNDS = {Direction.FORWARD: 3, Direction.BACK: 6}
 HOTFIX = "hotfix"
+SILENCE = 900.0 + 1800.0 + 1200.0  # the slack of a deadline, what a way back is waited for, and a few passes that fail
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Sent:
 
 
 class Truth:
-    """One rollout's checks. `others` say which rollouts are open on an endpoint; `touched_at` when anyone else wrote."""
+    """One rollout's checks, and what they found wrong."""
 
     def __init__(self, world: "World", name: str) -> None:
         self.world, self.name = world, name
@@ -112,15 +113,13 @@ class Truth:
         self._s13(name, before, record)
         self._scaled(name)
         if forward:
-            self._forward(act, part, before, mine, record)
+            self._forward(act, before, mine, record)
         else:
             self._back(act, record)
         self.first_change = self.first_change or self.now()
         return answer
 
-    def _forward(
-        self, act: SubmitUpdate, part: Component, before: str | None, mine: Sent, record: ComponentRecord | None
-    ) -> None:
+    def _forward(self, act: SubmitUpdate, before: str | None, mine: Sent, record: ComponentRecord | None) -> None:
         name = act.component
         allowed = record is not None and (record.granted or record.adopted is not None)
         if mine.forward and not allowed and self.steady(name, 1e9):
@@ -267,14 +266,18 @@ class Truth:
         since = old.sent_at
         if component.state in new and self.version(component.name) != self.new and self.steady(component.name):
             self.wrongly("S8", f"{component.name} counts as new, and has {self.version(component.name)}")
-        if component.state is State.SETTLING and since is not None and not self.sent.get(component.name, Sent()).forward:
+        if (
+            component.state is State.SETTLING
+            and since is not None
+            and not self.sent.get(component.name, Sent()).forward
+        ):
             self.wrongly("S8", f"{component.name} counts as updated, and SageMaker never took an update of it")
-        if component.state is State.REVERTED and self.version(component.name) == self.new:
-            if self.steady(component.name) and after.intent is Intent.REVERT:
-                self.wrongly("S8", f"{component.name} counts as back, and has the new version")
-        if component.state is State.STUCK and old.sent_at is not None and old.deadline is not None:
-            if component.sent_at is not None and self.now() < old.deadline - 20:
-                self.wrongly("S21", f"{component.name} is stuck before its deadline")
+        back = component.state is State.REVERTED and after.intent is Intent.REVERT
+        if back and self.version(component.name) == self.new and self.steady(component.name):
+            self.wrongly("S8", f"{component.name} counts as back, and has the new version")
+        silent = component.state is State.STUCK and old.sent_at is not None and component.sent_at is not None
+        if silent and self.now() < (old.deadline or 0.0) - 20:
+            self.wrongly("S21", f"{component.name} is stuck before its deadline")
 
     def _gate(self, after: RolloutRecord) -> None:
         """S8, S9 and S21 at a gate that passed."""
@@ -311,7 +314,12 @@ class Truth:
     # ------------------------------------------------------------------------------------------------------- parts
 
     def looks(self) -> None:
-        """What SageMaker does by itself: it takes back."""
+        """What SageMaker does by itself: it takes back, or is silent (L2)."""
+        for component in self.record.components:
+            at, attempt = component.sent_at, component.attempt
+            silent = at is not None and attempt is not None and component.outstanding and self.ended_at is None
+            if silent and component.state is not State.STUCK and self.now() > at + attempt.mark + SILENCE:
+                self.wrongly("L2", f"{component.name} is silent beyond its deadline, and nobody is told")
         for name, mine in self.sent.items():
             part = self.model.components.get(name)
             if part is None or not mine.forward:
@@ -348,6 +356,3 @@ class Truth:
         record = self._recorded(name)
         left = record is not None and (record.state is State.SKIPPED or record.adopted is not None)
         return left or name not in self.model.components or name in self.meddled
-
-
-__all__ = ["AlarmState", "HOTFIX", "LATE", "TIMEOUT", "WIRE", "Truth"]

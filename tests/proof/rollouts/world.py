@@ -45,14 +45,14 @@ from tests.unit.loops.rollout_world import Log
 from tests.unit.rollouts.build import request
 
 BEGIN = 1_800_000_000.0
-LONGEST = 160_000.0  # seconds in which every rollout must have ended, or be held
+LONGEST = 80_000.0  # seconds in which every rollout must have ended, or be held
 AFTER = 1_500.0  # seconds for which the world goes on after the end
 STEP = 20.0  # the longest time in which nothing is looked at
 Action = Callable[[], None]
 
 
 @dataclass(eq=False)
-class Life_:
+class Course:
     """One execution; `token` is of the wait that it is in. A ghost is a second one under the same name."""
 
     rollout: str
@@ -68,12 +68,12 @@ class Executions(FakeExecution):
     def __init__(self, world: "World") -> None:
         super().__init__()
         self.world = world
-        self.waiting: dict[str, Life_] = {}
+        self.waiting: dict[str, Course] = {}
 
     def start(self, rollout: str, generation: int) -> None:
         if (rollout, generation) not in self.lives:
             super().start(rollout, generation)
-            self.world.later(1.0, lambda: self.advance(Life_(rollout, generation)))
+            self.world.later(1.0, lambda: self.advance(Course(rollout, generation)))
 
     def answer(self, token: str) -> None:
         one = self.waiting.pop(token, None)
@@ -81,7 +81,7 @@ class Executions(FakeExecution):
             one.token = ""
             self.world.later(1.0, lambda: self.advance(one))
 
-    def advance(self, one: Life_) -> None:
+    def advance(self, one: Course) -> None:
         """One run of the function, and what follows."""
         world = self.world
         try:
@@ -99,18 +99,16 @@ class Executions(FakeExecution):
         one.tries = 0
         if said.successor is not None:
             self.start(one.rollout, said.successor)
-        if said.ended or said.successor is not None:
-            self._end(one)
-        elif world.chance(world.drawn.trouble.dies, "an execution dies"):
+        if said.ended or said.successor is not None or world.chance(world.drawn.trouble.dies, "an execution dies"):
             self._end(one)
         else:
             self._park(one, said.wake_seq, said.wait_seconds)
 
-    def _end(self, one: Life_) -> None:
+    def _end(self, one: Course) -> None:
         if not one.ghost:
             self.lives[one.rollout, one.generation] = Life.ENDED
 
-    def _park(self, one: Life_, wake_seq: int, wait: int) -> None:
+    def _park(self, one: Course, wake_seq: int, wait: int) -> None:
         token = f"{one.rollout}/{next(self.world.numbers)}"
         if not self.world.table.park(one.rollout, wake_seq, token):
             self.world.later(1.0, lambda: self.advance(one))
@@ -119,7 +117,7 @@ class Executions(FakeExecution):
         self.waiting[token] = one
         self.world.later(wait, lambda: self._time_out(one, token))
 
-    def _time_out(self, one: Life_, token: str) -> None:
+    def _time_out(self, one: Course, token: str) -> None:
         if self.waiting.pop(token, None) is one:
             one.token = ""
             self.advance(one)
@@ -259,7 +257,13 @@ class World:
 
     def _alarms(self, seconds: float) -> None:
         luck, drawn, now = self.luck, self.drawn, self._now
-        if drawn.rate and now > self._firing_until + 60 and luck.random() < drawn.rate * seconds and self._serves_new():
+        if (
+            drawn.rate
+            and self.troubled
+            and now > self._firing_until + 60
+            and luck.random() < drawn.rate * seconds
+            and self._serves_new()
+        ):
             self._firing_until = now + (10.0 if drawn.bad == "flaps" else luck.choice((60.0, 400.0)))
             self.faults["the alarm fires"] += 1
         if self.chance(drawn.noise * seconds, "the alarm knows nothing"):
@@ -301,7 +305,7 @@ class World:
         self.later(600.0, self._ghost)
         if self.chance(self.drawn.trouble.ghost, "a second execution of one name"):
             generation = self.table.kept[self.rollout].stored.generation
-            self.execution.advance(Life_(self.rollout, generation, ghost=True))
+            self.execution.advance(Course(self.rollout, generation, ghost=True))
 
     def _scales(self) -> None:
         self.later(300.0, self._scales)
@@ -348,10 +352,13 @@ class World:
             self.later(self.drawn.quiet_from, self._quiet)
         for first, action in ((60.0, self._minute), (600.0, self._ghost), (300.0, self._scales)):
             self.later(first, action)
-        self._until_over()
+        while self._now < BEGIN + LONGEST and not self._over():
+            self.troubled = self._now < BEGIN + self.drawn.trouble.until
+            self.live(self._now + 300.0)
         self.live(self._now + AFTER)  # whoever is late comes now
-        self._until_over()
         self.troubled = False
+        while self._now < BEGIN + LONGEST and not self._over():
+            self.live(self._now + 300.0)
         self.live(self._now + AFTER)
         told = [notice.key for notice in self.notices.told]
         first = self.truths[self.rollout]
@@ -361,20 +368,16 @@ class World:
             afterwards(truth, self.table.kept[rollout], told, set(self.signals.bells))
         return self
 
-    def _until_over(self) -> None:
-        while self._now < BEGIN + LONGEST and not self._over():
-            self.troubled = self._now < BEGIN + self.drawn.trouble.until
-            self.live(self._now + 300.0)
-
     def _quiet(self) -> None:
         self.faults["the requests end"] += 1
         if ALARM in self.signals.bells:
             self.signals.bells[ALARM].sampled = False
 
     def _over(self) -> bool:
-        late = self.drawn.second
-        asked = late is None or "r2" in self.truths
-        return asked and all(kept.stored.record.phase.terminal for kept in self.table.kept.values())
+        last = max([0.0, *(at for at, _ in self.drawn.deeds), self.drawn.second or 0.0])
+        return self._now > BEGIN + last + 1 and all(
+            kept.stored.record.phase.terminal for kept in self.table.kept.values()
+        )
 
 
 class _Truly:
