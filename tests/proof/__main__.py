@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from tests.proof.frame import MIX, Loop
-from tests.proof.play import Missed, Sum, many, played, table
+from tests.proof.play import MOST, Missed, Sum, many, played, table
 from tests.proof.rollouts.loop import ROLLOUTS
 
 LOOPS: tuple[Loop, ...] = (ROLLOUTS,)
@@ -36,6 +36,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--profile", default=MIX, help="one kind of worlds, not the mix that the integer draws")
     parser.add_argument("--ablate", action="store_true", help="take each guard away in turn")
     parser.add_argument("--other-start", type=int, default=100_001, help="where the table begins for a second time")
+    parser.add_argument("--most", type=int, default=MOST, help="worlds in which a guard's absence must show")
     return parser.parse_args(argv)
 
 
@@ -72,7 +73,7 @@ def _again(loops: list[Loop], asked: argparse.Namespace) -> int:
 
 
 def _ablate(loops: list[Loop], asked: argparse.Namespace) -> int:
-    lines = [(loop, line) for loop in loops for line in table(loop, (asked.start, asked.other_start))]
+    lines = [(loop, line) for loop in loops for line in table(loop, (asked.start, asked.other_start), asked.most)]
     say("| guard | worlds | from | tried | found by | seed | first violation |")
     say("|---|---|---|---|---|---|---|")
     for loop, line in sorted(lines, key=lambda pair: (pair[0].name, pair[1].guard.name, pair[1].start)):

@@ -77,7 +77,7 @@ def many(loop: Loop, seeds: Iterable[int], profile: str = MIX, off: str = INTACT
     return total
 
 
-def missed(loop: Loop, guard: Guard, start: int, most: int = MOST) -> Missed:
+def missed(loop: Loop, guard: Guard, start: int, most: int) -> Missed:
     """Without this guard, the first world from `start` on that is wrong for it; with it, the same worlds again."""
     for seed in range(start, start + most):
         outcome = played(loop, seed, guard.profile, guard.name)
@@ -89,12 +89,12 @@ def missed(loop: Loop, guard: Guard, start: int, most: int = MOST) -> Missed:
     return Missed(guard, start, most, None, 0, 0)
 
 
-def _missed(loop: Loop, task: tuple[Guard, int]) -> Missed:
-    return missed(loop, *task)
+def _missed(loop: Loop, most: int, task: tuple[Guard, int]) -> Missed:
+    return missed(loop, *task, most)
 
 
-def table(loop: Loop, starts: Iterable[int]) -> list[Missed]:
+def table(loop: Loop, starts: Iterable[int], most: int) -> list[Missed]:
     """Every guard's line, for each of these starts."""
     tasks = [(guard, start) for start in starts for guard in loop.guards]
     with _processes(jobs()) as pool:
-        return pool.map(partial(_missed, loop), tasks, 1)
+        return pool.map(partial(_missed, loop, most), tasks, 1)

@@ -51,6 +51,7 @@ class Truth:
         self.plan: Plan | None = None
         self.record = RolloutRecord(name)
         self.sent: dict[str, Sent] = {}
+        self.named: set[tuple[str, int, float]] = set()  # attempts that a commit said were sent
         self.before: dict[str, tuple[str, int, Suspension | None]] = {}
         self.meddled: dict[str, float] = {}  # when someone else last wrote a component
         self.taken_back: set[str] = set()  # by SageMaker itself
@@ -144,7 +145,8 @@ class Truth:
             self.wrongly("S6", f"{len(flying)} ways back at once")
 
     def _s2(self, act: SubmitUpdate, record: ComponentRecord | None) -> None:
-        if record is None or act.attempt not in record.attempts:
+        named = (act.component, act.attempt.number, act.attempt.prepared_at)
+        if record is None or named not in self.named:
             self.wrongly("S2", f"no committed intent names attempt {act.attempt.number} of {act.component}")
 
     def notes(self, component: str, kind: str, noted: bool) -> None:
@@ -225,6 +227,8 @@ class Truth:
         self._s1(decision)
         self._paused(after)
         for component in after.components:
+            if component.sent_at is not None and component.attempt is not None:
+                self.named.add((component.name, component.attempt.number, component.attempt.prepared_at))
             old = next((c for c in self.record.components if c.name == component.name), None)
             if old is not None and old.state is not component.state:
                 self._s8(old, component, after)
