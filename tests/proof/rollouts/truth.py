@@ -189,7 +189,8 @@ class Truth:
 
     def _s13(self, name: str, before: str | None, record: ComponentRecord | None) -> None:
         adopted = record is not None and record.adopted is not None
-        if before == HOTFIX and self.steady(name) and not adopted:
+        planned = self.before.get(name, ("", 0, None))[0]
+        if before == HOTFIX != planned and self.steady(name) and not adopted:
             self.wrongly("S13", f"{name} was changed by someone else, and is overwritten")
 
     def _scaled(self, name: str) -> None:
