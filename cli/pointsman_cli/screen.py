@@ -3,17 +3,28 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 PIPE_WIDTH = 160  # columns where no terminal says how many there are
+
+
+class Screen(Console):
+    """A console on which names are letters and nothing more: what a terminal would obey is escaped."""
+
+    def render_str(self, text: str, **more: Any) -> Text:
+        """The text, in which only new lines and tabs are obeyed."""
+        told = (char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+        return super().render_str("".join(told), **more)
 
 
 def screen() -> Console:
     """Standard output for text: colour and the width of the window on a terminal only, and nothing read as markup."""
     wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
-    return Console(markup=False, highlight=False, emoji=False, width=wide)
+    return Screen(markup=False, highlight=False, emoji=False, width=wide)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()) -> Table:

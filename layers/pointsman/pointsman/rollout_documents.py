@@ -254,8 +254,9 @@ def _problem(error: Mapping[str, Any]) -> Problem:
     # A union's branches stand in the path by their names, which are no keys of the document.
     path: Path = tuple(p for p in error["loc"] if isinstance(p, int) or re.fullmatch(r"[a-z_]+", p))
     path = tuple(p for p in path if p not in {"str", "literal"})
-    if error["type"] == "extra_forbidden":
-        return unknown_key(path, _MODELS, RequestDocument)
+    if error["type"] == "extra_forbidden":  # the key itself may be of any letters
+        inside = path[:-1] if path and path[-1] == error["loc"][-1] else path
+        return unknown_key((*inside, error["loc"][-1]), _MODELS, RequestDocument)
     if error["type"] == "missing":
         return Problem(path, f"`{path[-1]}` is missing", "add it")
     if error["type"] == "string_pattern_mismatch":

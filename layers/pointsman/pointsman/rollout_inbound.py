@@ -88,7 +88,7 @@ class _Event(_Tolerant):
 def command(event: Mapping[str, Any]) -> Command:
     """The command in an invocation's payload or in an event of our bus; raises `Poison` with what is wrong."""
     try:
-        if "detail-type" not in event:
+        if not from_bus(event):
             asked = _Invocation.model_validate(event)
             return asked.by(f"{CLAIMED}{asked.caller}")
         told = _Event.model_validate(event)
@@ -107,4 +107,4 @@ def _poison(where: str, error: ValidationError) -> Poison:
 
 def from_bus(event: Mapping[str, Any]) -> bool:
     """Whether a payload came from our bus, and so has nobody who hears of a mistake."""
-    return "detail-type" in event
+    return isinstance(event, Mapping) and "detail-type" in event
