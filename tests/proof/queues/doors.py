@@ -40,8 +40,7 @@ class Door:
         if trouble.calls and luck.random() < trouble.calls:
             faults["calls refused"] += 1
             if luck.random() < 0.5:
-                self._note(method, args, kwargs, where=where)
-                real(*args, **kwargs)
+                self._carry_out(method, real, args, kwargs, where=where)
             raise Transient("503")
         if self._owner:
             if trouble.deaths and luck.random() < trouble.deaths:
@@ -50,11 +49,15 @@ class Door:
                 faults["passes that stood still"] += 1
                 most = IN_FLIGHT if method in WRITES else 400.0
                 world.go_on(luck.uniform(1.0, most))
-        self._note(method, args, kwargs, where=where)
-        return real(*args, **kwargs)
+        return self._carry_out(method, real, args, kwargs, where=where)
 
-    def _note(self, method: str, args: Any, kwargs: Any, *, where: bool) -> None:
+    def _carry_out(self, method: str, real: Callable[..., Any], args: Any, kwargs: Any, *, where: bool) -> Any:
+        truth = self._world.truth
         if where and method in COSTS:
-            self._world.truth.called(method, COSTS[method])
+            truth.called(method, COSTS[method])
             if method in WRITES:
-                self._world.truth.wrote(self._owner, method, args, kwargs)
+                truth.wrote(self._owner, method, args, kwargs)
+        answer = real(*args, **kwargs)
+        if self._owner and method == "save_queue" and args[0].lease_until:
+            truth.leased(self._owner)
+        return answer

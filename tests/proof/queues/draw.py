@@ -66,7 +66,7 @@ def settings(luck: Random, *, quota: bool) -> BatchSettings:
     """Every choice that the documentation leaves open and the product can see."""
     return BatchSettings(
         head_of_line="strict" if quota else luck.choice(("strict", "strict", "share", "skip")),
-        tie_break=luck.choice(("created", "created", "newest", "random")),
+        tie_break="created" if quota else luck.choice(("created", "created", "newest", "random")),
         optional_event_fields=luck.random() < 0.5,
         update_on_terminal=luck.choice(("refuse", "accept")),
         snapshot_lag=luck.choice((0.0, 0.0, 5.0, 20.0, 60.0)),
@@ -104,10 +104,10 @@ def queue(luck: Random, model: BatchModel, profile: str, capacity: int) -> tuple
     model.add_environment(POOL, {GPU: capacity})
     model.add_queue(QUEUE, POOL, QuotaSharePolicy())
     lends = profile == "lending"
-    names = TEAMS[:2] if lends else ("all",)
+    names = TEAMS[:2] if lends or (profile == "levels" and luck.random() < 0.3) else ("all",)
     for n, name in enumerate(names):
         limit = capacity // len(names) + (capacity % len(names) if n == 0 else 0)
-        how: dict[str, Any] = {"in_share_preemption": profile != "switch"}
+        how: dict[str, Any] = {"in_share_preemption": profile == "levels"}
         if lends:
             how |= {"strategy": "LEND_AND_BORROW", "borrow_limit": luck.choice((0, 50, 100))}
         model.add_share(QUEUE, name, quota_share(limit, **how))
@@ -144,7 +144,7 @@ def policy(luck: Random, profile: str, shares: tuple[str, ...]) -> dict[str, Any
         told["reservation"] = {"after": luck.choice(("3m", "10m", "1h"))}
     if luck.random() < 0.7:
         told["respect_human"] = luck.choice(("5m", "1h", "4h"))
-    if quota:
+    if quota and profile != "lending":
         default["preemptible"] = scoring["preemptible"] = True
         told["preemption"] = {
             "patience": luck.choice(("3m", "6m")),

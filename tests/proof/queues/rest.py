@@ -3,14 +3,17 @@
 from typing import TYPE_CHECKING
 
 from pointsman.queues.jobs import Stage, Status
-from tests.fakes.job_table import FakeJobTable
+from pointsman.queues.levels import OF_EVICTIONS
+from pointsman_emulator.models.batch_quota import QuotaQueue
 from tests.proof.queues.draw import QUOTA, Trouble
+from tests.proof.queues.truth import UNSURE
+from tests.unit.loops.world import QUEUE
 
 if TYPE_CHECKING:
     from tests.proof.queues.world import QueueWorld
 
 PASSES = 10  # of a queue at rest, of which the last are looked at
-APART = 40.0  # seconds
+APART = 80.0  # seconds: all of them together are longer than it takes until the next listing
 SPARSE = 600.0  # seconds between passes while every job runs to its end
 LONGEST = 200  # times that time is let pass until every job must have ended
 
@@ -25,8 +28,8 @@ class Rest:
         """Nothing fails any more; Batch goes on a while, then stands still, then runs every job to its end."""
         world = self._world
         world.trouble = Trouble(pace=1e12, alarms=1e12)
-        world._agenda = [entry for entry in world._agenda if entry[2].__name__ not in ("somebody", "alarm", "poison",
-                                                                                      "submit_jobs", "jump")]  # fmt: skip
+        over = ("somebody", "alarm", "poison", "submit_jobs", "jump")
+        world._agenda = [entry for entry in world._agenda if entry[2].__name__ not in over]
         world._agenda.sort()
         world.control.resume()
         world.truth.modes += 1
@@ -60,11 +63,13 @@ class Rest:
             if len(world.truth.reports) == made:
                 continue
             report = world.truth.reports[-1][1]
-            if n >= PASSES // 2 and world.truth.writes > before and due > world.clock.now():
-                moved = [(move.job_name, move.before, move.after, move.reason.value) for move in report.decision.moves]
+            moved = [(move.job_name, move.before, move.after, move.reason.value) for move in report.decision.moves]
+            evicts = any(move.reason in OF_EVICTIONS for move in report.decision.moves)  # patience is over, by the way
+            if n >= PASSES // 2 and world.truth.writes > before and due > world.clock.now() and not evicts:
                 world.truth.wrong("Q8", f"with nothing new and nothing due, it wrote {moved}")
             due = report.decision.next_wake
         self._line()
+        self._shares()
         world.model.now += world.clock.skew - skew
         world.clock.skew = skew
         world.batch.fresh = False
@@ -85,14 +90,21 @@ class Rest:
             truth.wrong("Q3", f"{name} {'waits, and is not known' if job_id in really else 'is thought to wait'}")
         for job_id in really.keys() & believed.keys():
             job, seen = really[job_id], believed[job_id]
-            by_hand = job_id in truth.hands  # seen only where it puts jobs out of order
+            by_hand = job_id in truth.ever_by_hand  # seen only where it puts jobs out of order
             if seen.priority != job.priority and not by_hand and report.mode == "act" and not report.decision.moves:
                 truth.wrong("Q3", f"{job.name} has {job.priority} and is thought to have {seen.priority}")
-            if seen.foreign and job_id not in truth.ever_by_hand:
-                truth.wrong("Q3", f"{job.name} is thought to be someone else's, at {job.priority}")
         if report.decision.moves and report.outcomes and report.decision.next_wake > world.clock.now() + APART:
             moved = [(move.job_name, move.before, move.after) for move in report.decision.moves]
             truth.wrong("Q3", f"after {PASSES} passes it still moves {moved}")
+
+    def _shares(self) -> None:
+        """Q9: with its alarm a share's borrow limit ends too."""
+        place = self._world.model.queues[QUEUE]
+        for name, limit in self._world.truth.limits.items():
+            assert isinstance(place, QuotaQueue)
+            has = place.share(name).value.borrow_limit
+            if limit not in (UNSURE, has):
+                self._world.truth.wrong("Q9", f"share {name} may borrow {has} %, with no alarm on: it had {limit}")
 
     def _run_out(self) -> None:
         """Q1: every job that can run has run, and none was moved to another share."""
@@ -118,6 +130,3 @@ class Rest:
         over = [(n, job_id) for job_id, n in world.truth.writes_of.items() if n > world.truth.most_writes()]
         for n, job_id in over:
             world.truth.wrong("Q4", f"{world.model.jobs[job_id].name} was written {n} times")
-
-
-__all__ = ["FakeJobTable", "Rest"]

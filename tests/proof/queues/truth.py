@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pointsman.loops.queue import Outcome
 from pointsman.queues.decide import decide
 from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.levels import EVICTS
 from pointsman.queues.policy import JobClass, Mode, Policy
 from pointsman_emulator.models.batch import JobChange, ServiceJob
 from pointsman_emulator.models.batch_quota import QuotaQueue
@@ -18,16 +19,17 @@ if TYPE_CHECKING:
 
 RECENT = 1500.0  # seconds for which a policy still explains an eviction: one goes on for 15 minutes
 KNOWN_LATE = 460.0  # seconds after which a change of capacity is known: a queue is described every five minutes
+UNSURE = -2  # of a borrow limit that someone set while a pass was made
+UNSEEN = 15.0  # seconds that an event, and a pass, are on their way
 PATIENT_PASSES = 3  # passes that knew of a job's guard before its wait counts
 
 
 @dataclass
 class Hand:
-    """What someone else set of a job, when, and how many passes have ended since."""
+    """What someone else set of a job, and when."""
 
     priority: int
     at: float
-    passes: int = 0
 
 
 class Truth:
@@ -42,11 +44,15 @@ class Truth:
         self.limits: dict[str, int] = {}
         self._rate, self._saved, self._tokens, self._filled = rate, saved, saved, world.model.now
         self._begun: dict[str, tuple[int, bool, int]] = {}
-        self._writer = 0
+        self._writer = self._leases = 0
         self.writes_of: Counter[str] = Counter()
         self.writes = 0
         self._ours: dict[str, int] = {}
         self.hands: dict[str, Hand] = {}
+        self._written: dict[str, float] = {}
+        self._overridden: dict[str, Hand] = {}
+        self._told: set[str] = set()
+        self._due_at: dict[str, float] = {}
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
         self._overdue: Counter[str] = Counter()
@@ -80,14 +86,11 @@ class Truth:
 
     def borrowing(self, share: str, limit: int) -> None:
         """Someone else set a share's borrow limit; while a pass is made nobody can say which write was first."""
-        self.limits[share] = -2 if self._world.depth else limit
+        self.limits[share] = UNSURE if self._world.depth else limit
 
     def alarmed(self, alarm: str, state: str) -> None:
         """The alarm is in this state now, or gone."""
-        if state == "gone":
-            self._alarms.pop(alarm, None)
-        else:
-            self._alarms.setdefault(alarm, []).append((self._world.model.now, state))
+        self._alarms.setdefault(alarm, []).append((self._world.model.now, state))
 
     def jumped(self) -> None:
         """The product's bucket may have filled at once."""
@@ -125,7 +128,10 @@ class Truth:
         """Q7: nobody ranked below may be started by a write of ours while one waits beyond its guard who would fit."""
         mine = job.share or job.quota_share
         lifted = self._ours.get(job.job_id, 0)
-        if not lifted or job.job_id in self._overdue or job.job_id in self._pinned:
+        came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
+        evicts = lifted == EVICTS  # it takes places that the other may not take
+        held = "is held for it" in self._said.get(job.job_id, "")  # what is small is on the standby list behind it
+        if not lifted or evicts or held or came_back or self._overdue_too(job) or job.job_id in self._pinned:
             return
         for job_id, passes in self._overdue.items():
             other = self._world.model.jobs[job_id]
@@ -136,9 +142,15 @@ class Truth:
                 and other.instances <= job.instances
                 and other.priority < job.priority
                 and other.not_before <= self._world.model.now
+                and self._written.get(job.job_id, 0.0) > self._due_at.get(job_id, 1e12)
                 and other.name not in self._said.get(job.job_id, "")
             ):
                 self.wrong("Q7", f"{job.name} was started at {job.priority}, and {other.name} waits beyond its guard")
+
+    def _overdue_too(self, job: ServiceJob) -> bool:
+        """Whether its own guard is over."""
+        limit = _class(self.policies[-1][1].at(self._world.model.now), job.name).max_wait
+        return limit is not None and self._world.model.now - job.created_at > limit
 
     def _evicted(self, job: ServiceJob) -> None:
         """Q6: whom a write of ours let go."""
@@ -155,6 +167,8 @@ class Truth:
         if now - self._resized < KNOWN_LATE:
             self.counts["evictions after capacity was lost"] += 1
             return
+        if self._unknowable(job, evictor):
+            return
         self.counts["evictions of ours"] += 1
         rules = [policy for at, policy in self._recent() if policy.preemption]
         told = f"{job.name} was evicted for {evictor.name} ({job.priority}, {evictor.priority})"
@@ -164,7 +178,7 @@ class Truth:
         protect = min(rule.preemption.protect for rule in rules if rule.preemption)
         most = max(rule.preemption.at_most_per_job for rule in rules if rule.preemption)
         ran = 0.0 if job.started_at is None else now - job.started_at
-        if ran < protect:
+        if ran < protect and not self._world.clock.skew:
             self.wrong("Q6", f"{told}, having run {ran:.0f} s of {protect:.0f} s")
         if job.checkpoint_seconds is None:
             self.wrong("Q6", f"{told}, and does not resume")
@@ -172,6 +186,19 @@ class Truth:
             self.wrong("Q6", f"{told}, for the {job.preempted_count + 1}th time of {most}")
         if all(_place(rule, job) <= _place(rule, evictor) for rule in rules):
             self.wrong("Q6", f"{told}, which is of no higher class")
+
+    def _unknowable(self, job: ServiceJob, evictor: ServiceJob) -> bool:
+        """Whether Batch moved one of both so shortly before our write that nobody can have known."""
+        blind = UNSEEN + self._world.model.settings.snapshot_lag
+        back = [at for at, status in evictor.history[2:] if status == "RUNNABLE"]
+        if back and self._written.get(evictor.job_id, -1e9) < back[-1] + blind:
+            self.counts["evictions for a job that Batch had sent back"] += 1
+            return True
+        began = job.scheduled_at or 0.0
+        if max(self._written.get(one.job_id, -1e9) for one in (job, evictor)) < began + blind:
+            self.counts["evictions of a job that had just started"] += 1
+            return True
+        return False
 
     def _recent(self) -> list[tuple[float, Policy]]:
         """The policies that ruled of late."""
@@ -183,7 +210,12 @@ class Truth:
 
     def begins(self, owner: str) -> None:
         """A pass begins."""
-        self._begun[owner] = (len(self._begun) + 1, self._observes(), self.modes)
+        self._begun[owner] = (0, self._observes(), self.modes)
+
+    def leased(self, owner: str) -> None:
+        """The pass has taken the queue's lease."""
+        self._leases += 1
+        self._begun[owner] = (self._leases, *self._begun[owner][1:])
 
     def _observes(self) -> bool:
         return self._world.control._standstill is not None or self.policies[-1][1].mode is Mode.OBSERVE
@@ -203,26 +235,25 @@ class Truth:
         if observed and self._observes() and modes == self.modes:
             self.wrong("Q2", f"{method} {args} {kwargs} while the queue is only observed")
         if number < self._writer:
-            self.wrong("Q5", f"{method} of {owner} after pass-{self._writer} wrote")
+            self.wrong("Q5", f"{method} of {owner}, and a pass that took the lease later has written")
         self._writer = max(self._writer, number)
         self.writes += 1
         if method != "set_priority":
             return
         job_id, priority = args
         self.writes_of[job_id] += 1
+        self._written[job_id] = self._world.model.now
         job = self._world.model.jobs.get(job_id)
         if job is None:
             self.wrong("Q1", f"the priority of a job that is not there, {job_id}, is set")
             return
         hand = self.hands.get(job_id)
-        if hand is not None and hand.passes > PATIENT_PASSES and not self._over(hand) and job.status == "RUNNABLE":
-            self.wrong("Q3", f"{job.name} is set to {priority}, and someone had set it to {hand.priority}")
         if priority == self._submitted(job_id):
             self._ours.pop(job_id, None)
         else:
             self._ours[job_id] = priority
         if hand is not None:
-            del self.hands[job_id]
+            self._overridden[job_id] = self.hands.pop(job_id)
 
     def _submitted(self, job_id: str) -> int:
         row = self._world.jobs.jobs.get(job_id)
@@ -233,7 +264,7 @@ class Truth:
         least = min((p.respect_human for _, p in self.policies if p.respect_human is not None), default=1e12)
         return self._world.model.now - hand.at > least - 30
 
-    def passed(self, log: Log, owner: str) -> None:
+    def passed(self, log: Log) -> None:
         """A pass has come to its end, well or not."""
         for why, known in log.failures:
             if not known:
@@ -255,12 +286,38 @@ class Truth:
                 self._said[move.job_id] = move.sentence
         if world.clock.skew == 0 and not world.trouble.jumps:
             self._effects(view)
-        for hand in self.hands.values():
-            hand.passes += 1
+        self._beliefs(report)
         waiting = [job for job in view.waiting if self._waits_too_long(job, view, policy)]
         acted = report.mode == Mode.ACT and Outcome.DEFERRED not in report.outcomes
         before = self._overdue
         self._overdue = Counter({job.job_id: before[job.job_id] + 1 for job in waiting}) if acted else Counter()
+
+    def told_end(self, job_id: str) -> None:
+        """An event has said that the job ended."""
+        self._told.add(job_id)
+
+    def _beliefs(self, report: Any) -> None:
+        """Q3, after each pass: what it said of priorities is so, and what people set was not set back."""
+        jobs, view = self._world.model.jobs, report.view
+        after = {}
+        for move, outcome in zip(report.decision.moves, report.outcomes, strict=True):
+            after[move.job_id] = (
+                move.after if outcome == Outcome.DONE else None if report.mode == "act" else move.before
+            )
+            hand = self._overridden.pop(move.job_id, None)
+            if hand is not None and move.before == hand.priority and not self._over(hand):
+                self.wrong("Q3", f"{move.job_name} is set to {move.after}, and someone had set it to {hand.priority}")
+        for seen in view.waiting:
+            job = jobs[seen.job_id]
+            if seen.foreign and seen.job_id not in self.ever_by_hand:
+                self.wrong("Q3", f"{job.name} is thought to be someone else's, at {seen.priority}")
+            wanted = after.get(seen.job_id, seen.priority)
+            known = wanted is not None and seen.job_id not in self.ever_by_hand and job.status == "RUNNABLE"
+            if known and wanted != job.priority and not self._world.trouble.pauses:
+                self.wrong("Q3", f"{job.name} has {job.priority}, and is thought to have {wanted}")
+        for seen in (*view.waiting, *view.busy):
+            if seen.job_id in self._told and jobs[seen.job_id].finished and not self._world.trouble.pauses:
+                self.wrong("Q3", f"{seen.name} has ended, as was told, and is thought to go on")
 
     def _waits_too_long(self, job: WaitingJob, view: Any, policy: Policy) -> bool:
         """Whether its guard is over, and nothing that was said of it puts it last."""
@@ -270,6 +327,7 @@ class Truth:
             return False
         guard = job_class.max_wait * (1 if policy.preemption and view.quota_shares else 2)
         last = job.crashes >= 3 or view.history.crashed(job.kind) >= 3 or job.job_id in self._pinned or job.foreign
+        self._due_at[job.job_id] = job.submitted + guard
         return view.now - job.submitted > guard and not last and job.size <= view.capacity
 
     def _effects(self, view: Any) -> None:
