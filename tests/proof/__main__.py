@@ -5,9 +5,10 @@ import sys
 
 from tests.proof.frame import MIX, Loop
 from tests.proof.play import MOST, Missed, Sum, many, played, table
+from tests.proof.queues.loop import QUEUES
 from tests.proof.rollouts.loop import ROLLOUTS
 
-LOOPS: tuple[Loop, ...] = (ROLLOUTS,)
+LOOPS: tuple[Loop, ...] = (QUEUES, ROLLOUTS)
 
 
 def say(text: str = "") -> None:
