@@ -28,5 +28,10 @@ def test_a_guard_that_is_taken_away_is_missed(name: str) -> None:
     assert line.intact == 0
 
 
+def test_nothing_is_wrong_where_passes_interleave_step_by_step() -> None:
+    for seed in range(4, 40):
+        assert played(ROLLOUTS, seed, "interleaved").violations == (), f"seed {seed}"
+
+
 def test_the_same_integer_is_the_same_world() -> None:
     assert played(ROLLOUTS, 3) == played(ROLLOUTS, 3)

@@ -179,14 +179,14 @@ def _fleet(luck: Random, *, crowded: bool) -> tuple[tuple[Part, ...], dict[str, 
         copies = 0
         for _ in range(luck.choice((1, 1, 2, 2))):
             number += 1
-            mine = luck.choice((1, 2, 2, 3, 4))
+            mine = luck.choice((1, 1, 2, 4) if crowded else (1, 2, 2, 3, 4))
             parts.append(Part(f"m{number}", endpoint, mine, luck.random() < 0.25))
             copies += mine
         if luck.random() < 0.3:
             parts.append(Part(f"y{number}", endpoint, 2, luck.random() < 0.5))
             copies += 2
-        spare = 0 if crowded else luck.choice((1, 2, 2))
-        kind = luck.choice(("one", "eight"))
+        spare = luck.choice((0, 1) if crowded else (1, 2, 2))
+        kind = "one" if crowded else luck.choice(("one", "eight"))
         count = copies if kind == "one" else 1 + copies // 8
         boxes[endpoint] = (kind, count, count + spare)
     return tuple(parts), boxes

@@ -169,7 +169,11 @@ _NEW: dict[str, tuple[str, tuple[str, ...], Patch]] = {
         _both(*(_set(module, "exhausted", lambda *_: False) for module in (submit, follow, backward))),
     ),
     "what drifted is not overwritten": ("interfered", ("S13",), _set(Draft, "old_digest", _as_it_is)),
-    "the end waits for what is in flight": ("aborted", ("S11", "S15"), _set(decide, "stopped", lambda _draft: True)),
+    "the end waits for what is in flight": (
+        "aborted",
+        ("S11",),
+        _both(*(_set(decide, name, lambda _draft: True) for name in ("stopped", "dispose_of_switch"))),
+    ),
     "the end waits until all is given back": ("aborted", ("S22",), _set(decide, "_closed", _over)),
     "success is every component whole": ("interfered", ("S10",), _set(decide, "_whole", lambda *_: True)),
     "a pause stops the bake clock": ("paused", ("S21",), _set(forward, "baked", _baked_in_a_pause)),
