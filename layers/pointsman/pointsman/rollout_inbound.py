@@ -105,6 +105,6 @@ def _poison(where: str, error: ValidationError) -> Poison:
     return Poison(f"{first['msg']} ({error.error_count()} faults)", place=place)
 
 
-def from_bus(event: Mapping[str, Any]) -> bool:
+def from_bus(event: object) -> bool:
     """Whether a payload came from our bus, and so has nobody who hears of a mistake."""
     return isinstance(event, Mapping) and "detail-type" in event
