@@ -114,13 +114,14 @@ def _tasks(
     rows: Sequence[Row], runs: Sequence[str], seeds: int, ablate: str | None, traces: Path, spare: Path
 ) -> Iterator[Task]:
     for row in rows:
-        trace = _one_cluster(traces / row.trace, row.cluster, spare) if row.cluster else traces / row.trace
+        trace = one_cluster(traces / row.trace, row.cluster, spare) if row.cluster else traces / row.trace
         for run in runs:
             for seed in range(1 if run in BASELINES else seeds):
                 yield Task(row, trace, run, seed, ablate)
 
 
-def _one_cluster(trace: Path, cluster: str, spare: Path) -> Path:
+def one_cluster(trace: Path, cluster: str, spare: Path) -> Path:
+    """The trace's jobs of one cluster, in a file of their own in the folder `spare`."""
     kept = spare / f"{cluster}.csv"
     with trace.open(newline="") as source, kept.open("w", newline="") as target:
         rows = csv.DictReader(source)
