@@ -15,12 +15,13 @@ from boto3.dynamodb.types import Binary, TypeDeserializer
 from tests.sam_local.world import QUEUE, SETTLED, World
 
 BY_NATURE = (
+    (re.compile(r"\b(AWSBatch[\w-]*?)[0-9a-f]{32}\b"), r"\1RANDOM"),
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{128}"), "ID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"), "TIME"),
     (re.compile(r"\b\d{10,}(\.\d+)?"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? (s|min)\b"), "A WHILE"),
 )
-"""In texts: ids, and tokens of tasks; and a number of ten digits is epoch seconds."""
+"""In texts: how the names of training jobs end, ids, and tokens of tasks; and a number of ten digits is epoch seconds."""
 A_TIME = 1e9
 """From here on a number is epoch seconds, or milliseconds."""
 TIMES_OF_A_JOB = frozenset({2, 10, 11, 14})

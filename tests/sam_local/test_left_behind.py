@@ -27,6 +27,12 @@ def test_times_ids_and_durations_are_no_difference() -> None:
     assert without_nature(later) == without_nature(ITEM)
 
 
+def test_the_random_end_of_a_training_jobs_name_is_no_difference_and_the_rest_is() -> None:
+    names = ("sweep-alla" + "0" * 32, "sweep-alla" + "7ff549e7" * 4, "sweep-allb" + "0" * 32)
+    one, other, third = ({"training": f"AWSBatch{name}"} for name in names)
+    assert without_nature(one) == without_nature(other) != without_nature(third)
+
+
 @pytest.mark.parametrize(
     "other",
     [
