@@ -21,7 +21,7 @@ BY_NATURE = (
     (re.compile(r"\b\d{10,}(\.\d+)?"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? (s|min)\b"), "A WHILE"),
 )
-"""In texts: how the names of training jobs end, ids, and tokens of tasks; and a number of ten digits is epoch seconds."""
+"""In texts: how a training job's name ends, ids, and tokens of tasks; and a number of ten digits is epoch seconds."""
 A_TIME = 1e9
 """From here on a number is epoch seconds, or milliseconds."""
 TIMES_OF_A_JOB = frozenset({2, 10, 11, 14})
