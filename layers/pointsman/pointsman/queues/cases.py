@@ -16,6 +16,7 @@ from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.policy import Policy
 from pointsman.queues.quota import Rooms, needs_of
 from pointsman.queues.reasons import Reason, Tell, Told, hours, named
+from pointsman.queues.usage import Usage
 from pointsman.queues.view import QueueView
 from pointsman.queues.waiting import Jobs, Waiting
 
@@ -69,7 +70,7 @@ class Cases:
 
     By class, `rooms` are instances that it may still be given; one without a ceiling has no entry. `satisfied` classes
     hold their entitlement: no head start, no place held, no eviction. `next_change` is when the same facts make other
-    cases.
+    cases; `usage` is what the classes hold of the pool, and held.
     """
 
     tiers: Mapping[str, Tier] = field(default_factory=dict)
@@ -78,12 +79,14 @@ class Cases:
     satisfied: frozenset[str] = frozenset()
     rooms: Mapping[str, int] = field(default_factory=dict)
     next_change: float = float("inf")
+    usage: Usage = field(default_factory=Usage)
 
 
 def cases_of(view: QueueView, policy: Policy) -> Cases:
     """What is special now, under the policy as the open windows make it."""
     parts = [c for c in policy.classes if c.entitlement is not None or c.ceiling is not None]
-    held = view.held if parts else {}
+    held, whole = view.held, max(1, view.capacity)
+    usage = view.past.seen({name: count / whole for name, count in held.items()}, view.now)
     found = _Finding(view)
     for job in found.special(view.lines):
         found.look(job)
@@ -91,15 +94,15 @@ def cases_of(view: QueueView, policy: Policy) -> Cases:
         tiers=found.tiers,
         whys=found.whys,
         told=found.all_told(),
-        satisfied=_satisfied(view, policy) if parts else frozenset(),
+        satisfied=_satisfied(usage, policy),
         rooms={c.name: max(0, int(c.ceiling * view.capacity + 1e-9) - held.get(c.name, 0)) for c in parts if c.ceiling},
         next_change=found.next_change,
+        usage=usage,
     )
 
 
-def _satisfied(view: QueueView, policy: Policy) -> frozenset[str]:
+def _satisfied(usage: Usage, policy: Policy) -> frozenset[str]:
     """The classes that hold their entitlement of the pool, now and on average of late."""
-    usage = view.usage
     held, average = dict(usage.held), dict(usage.average)
     return frozenset(
         c.name

@@ -78,7 +78,7 @@ def decide(view: QueueView, policy: Policy) -> Decision:
         blocker=stop,
         told=cases.told,
         holds=(plan.hold,) if plan.hold else (),
-        usage=view.usage,
+        usage=cases.usage,
     )
 
 
@@ -105,5 +105,5 @@ def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
         holds=want.holds,
         evictions=want.evictions,
         describe=want.describe,
-        usage=view.usage,
+        usage=ranks.cases.usage,
     )

@@ -75,12 +75,6 @@ class QueueView:
         return held
 
     @property
-    def usage(self) -> Usage:
-        """What the classes hold of the pool, and have held on average, with what is seen now."""
-        whole = max(1, self.capacity)
-        return self.past.seen({name: count / whole for name, count in self.held.items()}, self.now)
-
-    @property
     def free(self) -> int:
         """Instances that a job could start on now."""
         return max(0, self.capacity - self.used - self.elsewhere - self.withheld)
