@@ -1,7 +1,6 @@
 """A small world for the rollouts' loops: a fleet, its alarms and the table in memory, and the clock that ends waits."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +23,7 @@ from pointsman.rollouts.request import Amount, Request
 from pointsman.rollouts.specs import Spec
 from tests.fakes.clock import FakeClock
 from tests.fakes.control import FakeControl
+from tests.fakes.log import FakeLog
 from tests.fakes.messages import FakeDeadLetters
 from tests.fakes.rollout_fleet import FakeFleet, FakePermissions, FakeScaling, FakeSources
 from tests.fakes.rollout_signals import FakeExecution, FakeNotices, FakeSignals
@@ -35,26 +35,12 @@ Wrap = Callable[[Any, str], Any]
 
 
 @dataclass
-class Log:
+class Log(FakeLog):
     """What the loops tell."""
 
     passes: list[RolloutPass] = field(default_factory=list)
     stumbles: list[tuple[str, bool]] = field(default_factory=list)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
-    overdue_: list[float] = field(default_factory=list)
-    correlations: list[str] = field(default_factory=list)
-    died_: list[tuple[str, int]] = field(default_factory=list)
-
-    @contextmanager
-    def correlated(self, correlation_id: str) -> Iterator[None]:
-        self.correlations.append(correlation_id)
-        yield
-
-    def overdue(self, seconds: float) -> None:
-        self.overdue_.append(seconds)
-
-    def died(self, rollout: str, generation: int) -> None:
-        self.died_.append((rollout, generation))
 
     def advanced(self, report: RolloutPass) -> None:
         self.passes.append(report)

@@ -1,8 +1,7 @@
 """A small world for the loops: Batch, alarms and tables in memory, a clock, and hands to move it all."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -30,6 +29,7 @@ from tests.fakes.control import FakeControl
 from tests.fakes.day_table import FakeDayTable
 from tests.fakes.gpu_series import FakeGpuSeries
 from tests.fakes.job_table import FakeJobTable
+from tests.fakes.log import FakeLog
 from tests.fakes.messages import FakeDeadLetters, FakeQueueNotices, FakeWakes
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.fakes.share_records import FakeCheckpoints, FakeShareRecords
@@ -51,7 +51,7 @@ POLICY: dict[str, Any] = {
 
 
 @dataclass
-class Log:
+class Log(FakeLog):
     """What the loops tell."""
 
     reports: list[PassReport] = field(default_factory=list)
@@ -61,20 +61,6 @@ class Log:
     recordings: list[tuple[int, int, int]] = field(default_factory=list)
     wakes: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
     untold_: list[tuple[str, str]] = field(default_factory=list)
-    overdue_: list[float] = field(default_factory=list)
-    correlations: list[str] = field(default_factory=list)
-    died_: list[tuple[str, int]] = field(default_factory=list)
-
-    @contextmanager
-    def correlated(self, correlation_id: str) -> Iterator[None]:
-        self.correlations.append(correlation_id)
-        yield
-
-    def overdue(self, seconds: float) -> None:
-        self.overdue_.append(seconds)
-
-    def died(self, rollout: str, generation: int) -> None:
-        self.died_.append((rollout, generation))
 
     def passed(self, report: PassReport) -> None:
         self.reports.append(report)
