@@ -49,6 +49,18 @@ def test_a_hundred_waiting_jobs_and_more_are_found_without_any_event() -> None:
     assert world.record.sweep is None
 
 
+def test_a_job_that_ended_far_behind_in_the_line_is_let_go_without_any_event() -> None:
+    world = World(capacity=8)
+    world.apply()
+    world.run("running", size=8, told=False)
+    for n in range(250):
+        world.submit(f"job{n:03}", told=False, waited=float(n))
+    passes(world, 12)
+    world.move("job000", Status.FAILED, told=False)
+    passes(world, 12)
+    assert len(world.report.view.waiting) == 249
+
+
 def test_jobs_that_run_and_were_never_told_of_are_found_when_the_use_does_not_add_up() -> None:
     world = World()
     world.apply()

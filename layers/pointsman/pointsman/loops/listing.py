@@ -14,20 +14,23 @@ _BUSY = (Status.SCHEDULED, Status.STARTING, Status.RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What was listed; `complete` says that every job that holds capacity is in it."""
+    """What was listed; `complete` says that every job that holds capacity is in it, `line` every RUNNABLE one too."""
 
     jobs: tuple[Sighting, ...]
     pages: int
     complete: bool
+    line: bool
     at: float
 
     def missing(self, known: Mapping[str, JobRecord]) -> set[str]:
-        """Jobs that the table believes to hold capacity, and that a complete listing does not have."""
+        """Jobs that the table believes to hold capacity, or to wait, and that a complete listing does not have."""
         listed = {sighting.job_id for sighting in self.jobs}
         return {
             row.job_id
             for row in known.values()
-            if self.complete and row.stage is Stage.BUSY and row.job_id not in listed and self.at - row.at >= SETTLED
+            if row.job_id not in listed
+            and self.at - row.at >= SETTLED
+            and ((self.complete and row.stage is Stage.BUSY) or (self.line and row.status is Status.RUNNABLE))
         }
 
 
@@ -49,9 +52,10 @@ def sweep(
         following = busy.status if page.next_token or complete else _BUSY[_BUSY.index(busy.status) + 1]
         busy = Sweep(now, following, page.next_token)
     waiting = (record.sweep or Sweep(now, Status.RUNNABLE)) if deep else None
+    at_once = deep and record.sweep is None
     while waiting is not None and pages < allowed:
         page = batch.list_jobs(record.queue, waiting.status, waiting.token)
         pages, seen = pages + 1, [*seen, *page.jobs]
         waiting = Sweep(waiting.began, waiting.status, page.next_token) if page.next_token else None
     record = replace(record, sweep=waiting, swept=now if waiting is None else record.swept)
-    return record, Listing(tuple(seen), pages, complete, now)
+    return record, Listing(tuple(seen), pages, complete, complete and at_once and waiting is None, now)

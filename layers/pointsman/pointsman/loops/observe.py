@@ -219,7 +219,8 @@ class Observer:
             listed = listing.pages
             self._take_in(known, listing.jobs, doubts, now)
             missing = listing.missing(known)
-            odd, doubts = odd | missing, doubts | (missing & before)
+            gone = {job_id for job_id in missing if job_id in before or known[job_id].stage is Stage.WAITING}
+            odd, doubts = odd | missing, doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy.tags_read)
         described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
         record = replace(

@@ -9,9 +9,7 @@ from pointsman.queues.view import QueueView
 from pointsman.queues.waiting import Line
 
 LEAST_GAP = 30.0  # seconds between two passes of one queue
-LOOKS = (
-    5.0  # times that a look at a queue took, between two passes: a long queue costs no more than a fifth of the time
-)
+LOOKS = 5.0  # times that a look at a queue took, between two passes: so a long queue costs a fifth of the time at most
 POLL = 60.0  # seconds to the next look at a queue in which jobs wait, when no event wakes it
 IDLE_POLL = 300.0  # the same for a queue in which none does
 
@@ -19,10 +17,12 @@ IDLE_POLL = 300.0  # the same for a queue in which none does
 def gap(looked: float) -> float:
     """Seconds at least from the beginning of a pass to the next of its queue, when its look took so many seconds.
 
-    >>> gap(0.5), gap(9.0)
-    (30.0, 45.0)
+    No more than `IDLE_POLL`: a function that stood still in its look has not seen a long queue.
+
+    >>> gap(0.5), gap(9.0), gap(400.0)
+    (30.0, 45.0, 300.0)
     """
-    return max(LEAST_GAP, LOOKS * looked)
+    return min(max(LEAST_GAP, LOOKS * looked), IDLE_POLL)
 
 
 def next_wake(view: QueueView, policy: Policy, ranks: Ranks) -> float:
