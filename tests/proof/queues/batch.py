@@ -36,7 +36,7 @@ class ModelClock:
 
 @dataclass
 class ModelBatch:
-    """`BatchQueues` and `ShareSettings`; `fresh` takes a snapshot of this moment, whatever its lag.
+    """`BatchQueues` and `ShareSettings`; `fresh` shows this moment in snapshots and listings, whatever their lag.
 
     `whole` is whether a snapshot of quota shares names more than the first job of each: that is not documented.
     """
@@ -74,7 +74,9 @@ class ModelBatch:
 
     def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:
         """A page of a listing, with neither attempts nor detail."""
-        jobs, start = self.model.jobs_in(name, [status.value]), int(token or 0)
+        now_in = self.model.queues[name].by_status.get(status.value, {})
+        jobs = list(now_in.values()) if self.fresh else self.model.jobs_in(name, [status.value])
+        start = int(token or 0)
         page = jobs[start : start + PAGE]
         more = str(start + PAGE) if start + PAGE < len(jobs) else None
         now = self.clock.now()

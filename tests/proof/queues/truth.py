@@ -74,8 +74,10 @@ class Truth:
         self.modes += 1
 
     def by_hand(self, job: ServiceJob, priority: int) -> None:
-        """Someone else set the job's priority."""
-        self.hands[job.job_id] = Hand(priority, self._world.model.now)
+        """Someone else set the job's priority; of a job that was never described it counts as submitted so."""
+        row = self._world.jobs.jobs.get(job.job_id)
+        if row is not None and row.submitted_priority not in (None, priority):
+            self.hands[job.job_id] = Hand(priority, self._world.model.now)
         self.ever_by_hand.add(job.job_id)
         self._ours.pop(job.job_id, None)
 
@@ -126,6 +128,7 @@ class Truth:
 
     def _started(self, job: ServiceJob) -> None:
         """Q7: nobody ranked below may be started by a write of ours while one waits beyond its guard who would fit."""
+        self.hands.pop(job.job_id, None)  # what someone set stands until the job starts
         mine = job.share or job.quota_share
         lifted = self._ours.get(job.job_id, 0)
         came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
