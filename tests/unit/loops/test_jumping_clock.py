@@ -2,6 +2,7 @@
 
 import pytest
 
+from pointsman.queues.jobs import Status
 from tests.unit.loops.world import QUEUE, World
 
 HOUR = 3600.0
@@ -57,3 +58,17 @@ def test_a_lease_from_a_clock_that_was_a_day_ahead_blocks_nobody() -> None:
     before = len(world.log.reports)
     world.pass_()
     assert len(world.log.reports) == before + 1
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_what_a_clock_that_was_a_day_ahead_has_described_is_not_believed_for_a_day(told: bool) -> None:
+    world = World()
+    world.apply()
+    world.clock.advance(DAY)
+    world.submit("a", size=8)
+    world.pass_()
+    world.clock.advance(-DAY)
+    world.move("a", Status.RUNNING, told=told)
+    for _ in range(3):
+        world.pass_()
+    assert [job.job_id for job in world.report.view.busy] == ["a"]

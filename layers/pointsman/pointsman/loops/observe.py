@@ -98,7 +98,7 @@ class Observer:
         quota = description.kind is QueueKind.QUOTA_SHARE
         if quota and self.jobs.take_budget(1, now):
             description = self.shares.described(description)
-        known = {row.job_id: row for row in self.jobs.active(record.queue)}
+        known = {row.job_id: _no_later_than(now, row) for row in self.jobs.active(record.queue)}
         if quota:
             self._place_strays(record.queue, known, policy)
         snapshot = self._snapshot(description, now)
@@ -338,6 +338,11 @@ class Observer:
             self.jobs.save_history(queue, seen.view.history)
         for row in known:
             self._save({}, replace(row, folded=True))
+
+
+def _no_later_than(now: float, row: JobRecord) -> JobRecord:
+    """Doubt a row from a time yet to come: a clock has jumped, and what is seen from now on is newer all the same."""
+    return replace(row, at=now, doubtful=True) if row.at > now + SETTLED else row
 
 
 def known_enough(row: JobRecord, now: float) -> bool:
