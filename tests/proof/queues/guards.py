@@ -74,9 +74,9 @@ def _any_class(view: Any, _: Policy, rule: Any, __: Any, running: Sequence[BusyJ
     return [other for other in old if other.saved is not None and other.preempted < rule.at_most_per_job]
 
 
-def _judged_ours(row: JobRecord, write: Any, ours: int | None, *, rebuilt: bool) -> JobRecord:
+def _judged_ours(row: JobRecord, before: JobRecord | None, write: Any, ours: int | None) -> JobRecord:
     """No priority is ever someone else's."""
-    return replace(judge(row, write, ours, rebuilt=rebuilt), foreign=False)
+    return replace(judge(row, before, write, ours), foreign=False)
 
 
 judge = observe._judge_priority

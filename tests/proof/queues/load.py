@@ -26,11 +26,12 @@ from tests.fakes.job_table import FakeJobTable
 from tests.fakes.messages import FakeDeadLetters, FakeWakes
 from tests.unit.loops.world import Log
 
-BATCH, POISONED, TWICE, LATE, FAULTY = 1000, 0.01, 0.05, 0.02, 0.001
+BATCH, POISONED, TWICE, LATE, FAULTY = 1000, 0.01, 0.05, 0.02, 0.0002
 QUEUES, ARRAYS = 30, 6  # queues that there are, and arrays of jobs that are on their way at once
 NEAR, FAR = 40, 20_000  # by how many events one is out of order, and late, at most
 DONE_WITH = 4 * FAR  # events after which nothing of an array comes any more
 GROWTH = 32_000_000  # bytes, at most, from the time on when as many jobs are known as there ever are
+ROUNDS = 8  # in which what came again at the end is delivered
 WARM = 2 * DONE_WITH
 STATES = ("SUBMITTED", "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING")
 ARN = "arn:aws:batch:eu-west-1:123456789012"
@@ -157,7 +158,7 @@ class Storm:
         self.comes(luck.randint(0, FAR) if luck.random() < LATE else luck.randint(0, NEAR), body)
         if luck.random() < TWICE:
             self.comes(luck.randint(0, FAR), body)
-        if luck.random() < POISONED * (1 + TWICE):
+        if luck.random() < POISONED * (1 + TWICE) / (1 - POISONED):
             self.poison += 1
             self.comes(0, luck.choice(POISON))
 
@@ -246,8 +247,8 @@ def load(events: int, seed: int = 1) -> Told:
             play.look_at(array)
         early = early if early or told < WARM else _peak()
     play.hand_over(batch, storm)
-    while rest := storm.rest():
-        play.hand_over(rest, storm)
+    for _ in range(ROUNDS):
+        play.hand_over(storm.rest(), storm)
     for array in storm.over(all_of_them=True):
         play.look_at(array)
     return _judged(play, storm, told, _peak() - (early or _peak()))
@@ -257,6 +258,8 @@ def _judged(play: Load, storm: Storm, told: int, held: int) -> Told:
     wrong = [f"{number} {what}" for what, number in sorted(play.wrong.items()) if number]
     if play.buried != storm.poison:
         wrong.append(f"{storm.poison} were poison, {play.buried} were buried")
+    if coming := storm.rest():
+        wrong.append(f"{len(coming)} messages come again, again and again")
     if play.table.jobs:
         wrong.append(f"{len(play.table.jobs)} jobs are known that nobody submitted")
     if storm.queues - play.woken:

@@ -76,6 +76,17 @@ def test_another_priority_that_someone_sets_begins_the_time_anew() -> None:
     assert world.priority("mine") != 78
 
 
+def test_the_same_priority_set_once_more_after_its_time_was_over_stands_once_more() -> None:
+    world = set_by_someone(respect_human="4h")
+    world.pass_(after=4 * HOUR)
+    assert world.priority("mine") != 77
+    world.set_by_hand("mine", 77)
+    doubt(world)
+    world.pass_()
+    world.pass_(after=3 * HOUR)
+    assert world.priority("mine") == 77
+
+
 @pytest.mark.parametrize("respect, most", [("2m", 1), ("4h", 0)], ids=["for two minutes", "for four hours"])
 def test_a_person_and_pointsman_who_move_one_job_in_turn_do_not_fight(respect: str, most: int) -> None:
     world = set_by_someone(respect_human=respect)

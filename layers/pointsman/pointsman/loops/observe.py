@@ -300,9 +300,7 @@ class Observer:
                 continue
             merged = merge(row, _with_tags_of(sighting, policy))
             if merged is not None:
-                unknown = row is None or row.submitted_priority is None
-                judged = _judge_priority(merged, writes.get(job_id), ours.get(job_id), rebuilt=unknown)
-                self._save(known, _since(judged, row))
+                self._save(known, _judge_priority(merged, row, writes.get(job_id), ours.get(job_id)))
                 fresh.add(job_id)
         return len(chosen), fresh
 
@@ -358,21 +356,29 @@ def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:
     return seen if seen.detail is None else replace(seen, detail=seen.detail.with_tags_of(policy.tags_read))
 
 
-def _judge_priority(row: JobRecord, write: Write | None, ours: int | None, *, rebuilt: bool) -> JobRecord:
-    """Say whether the described priority is someone else's; a lost table is rebuilt from what we wrote."""
+def _judge_priority(row: JobRecord, before: JobRecord | None, write: Write | None, ours: int | None) -> JobRecord:
+    """Say whether the described priority is someone else's, and since when; a lost table is rebuilt from our writes.
+
+    What our last write replaced can only be seen again, other than by someone's hand, while it may not have landed.
+    """
     if row.detail is None or row.stage is not Stage.WAITING:
         return row
-    submitted = write.submitted if write is not None and rebuilt else row.submitted_priority
-    ones = {submitted, ours} | ({write.before, write.after} if write else set())
-    return replace(row, submitted_priority=submitted, foreign=row.detail.priority not in ones)
+    believed = before.detail.priority if ours is None and before is not None and before.detail else ours
+    landed = write is not None and believed == write.after
+    submitted, ones = row.submitted_priority, {ours}
+    if write is not None:
+        rebuilt = before is None or before.submitted_priority is None
+        submitted = write.submitted if rebuilt else submitted
+        ones |= {write.after} if landed else {write.before, write.after}
+    foreign = row.detail.priority not in {submitted, *ones}
+    since = _since(row.detail.priority, None if landed else before, row.at) if foreign else 0.0
+    return replace(row, submitted_priority=submitted, foreign=foreign, foreign_since=since)
 
 
-def _since(row: JobRecord, before: JobRecord | None) -> JobRecord:
-    """Say since when the priority is someone else's: from the first Describe that showed this one."""
-    if not row.foreign or row.detail is None:
-        return replace(row, foreign_since=0.0) if row.foreign_since else row
-    same = before is not None and before.foreign and before.detail and before.detail.priority == row.detail.priority
-    return replace(row, foreign_since=(before.foreign_since or before.at) if before and same else row.at)
+def _since(priority: int, before: JobRecord | None, now: float) -> float:
+    """The time of the first Describe that showed this priority of someone else's."""
+    same = before is not None and before.foreign and before.detail and before.detail.priority == priority
+    return (before.foreign_since or before.at) if before and same else now
 
 
 def _still_active(record: QueueRecord, known: Mapping[str, JobRecord]) -> tuple[tuple[str, int], ...]:
