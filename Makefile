@@ -105,6 +105,10 @@ prove: $(DEV_STAMP) ## random worlds for both loops, checked by the truth: SEEDS
 ablate: ## each guard taken away in turn: the worlds that it takes until a violation is found
 	@$(MAKE) --no-print-directory prove ABLATE=1
 
+.PHONY: load
+load: $(DEV_STAMP) ## a million job events through the recorder, one in a hundred of them poison
+	@$(BIN)/python -m tests.proof.queues.load $(if $(EVENTS),--events $(EVENTS))
+
 .PHONY: golden
 golden: $(DEV_STAMP) $(AWS_STAMP) ## AWS's sample of quota management, played to the emulator by the `aws` command
 	@$(BIN)/python -m tests.aws.golden
