@@ -1,13 +1,16 @@
 """What holds a rollout and for how long, and what it does when that is over."""
 
+from dataclasses import replace
+
 from pointsman.rollouts.commands import approve, pause, resume
-from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.observations import UNREAD, AlarmState, AlarmView, Observations
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Direction, HoldKind, Step
 from pointsman.rollouts.request import AlarmWaiver, Amount, Freeze
 from tests.unit.rollouts.build import NOW
 from tests.unit.rollouts.drive import held, reasons, until, updates, world
+from tests.unit.rollouts.world import Edges
 
 # ----------------------------------------------------------------------------------------------- alarms that are waived
 
@@ -27,6 +30,26 @@ def test_an_alarm_that_still_fires_when_its_waiver_ends_counts() -> None:
     assert made.record.started_at + 600 <= next(
         line.at for line in made.journal if line.said and line.said[0].reason is Reason.ALARM
     )
+
+
+def test_a_gate_that_passes_unjudged_leaves_the_window_where_it_was() -> None:
+    """What no read of the alarm has covered yet is looked at by the next one."""
+    unread = False
+
+    def see(seen: Observations) -> Observations:
+        blind = AlarmView("fleet-errors", AlarmState.INSUFFICIENT_DATA, problem=UNREAD)
+        return replace(seen, alarms={"fleet-errors": blind}) if unread else seen
+
+    made = world(edges=Edges(see=see), final_bake=0.0)
+    until(made, Phase.RUNNING, Step.GATED, wave=2)
+    unread = True
+    made.truth.alarmed, made.truth.alarm_until = [made.truth.now + 1], made.truth.now + 10
+    made.truth.advance(600)
+    until(made, Phase.FINAL_BAKE, Step.GATED)
+    made.run(until=600.0)
+    assert made.record.phase is Phase.FINAL_BAKE  # it does not end on a look that shows nothing either
+    unread = False
+    assert made.run().phase is Phase.ROLLED_BACK
 
 
 # -------------------------------------------------------------------------------------------- holds that outlive a wave

@@ -2,8 +2,8 @@
 
 from pointsman.rollouts.decision import Act, CreateSwitch, DeleteSwitch
 from pointsman.rollouts.phase import Phase
-from pointsman.rollouts.record import Switch
-from tests.unit.rollouts.drive import world
+from pointsman.rollouts.record import Step, Switch
+from tests.unit.rollouts.drive import until, world
 from tests.unit.rollouts.world import Edges
 
 
@@ -30,3 +30,21 @@ def test_an_end_does_not_wait_for_a_switch_that_cannot_be_made() -> None:
     made.run(until=500.0)
     made.mischief("abort")
     assert made.run(until=2000.0).phase is Phase.REJECTED
+
+
+def test_a_switch_is_not_given_up_before_its_deletion_was_asked_for_and_seen_to_fail() -> None:
+    lost: list[Act] = []
+
+    def lose_the_first(act: Act) -> Act:
+        if isinstance(act, DeleteSwitch) and not lost:
+            lost.append(act)
+            return CreateSwitch(act.alarm)  # which does nothing: it is there
+        return act
+
+    made = world(edges=Edges(carry=lose_the_first))
+    until(made, Phase.RUNNING, Step.UPDATING)
+    made.mischief("abort")
+    made.run(stop=lambda: made.record.switch is Switch.DELETING and made.record.switch_asked_at is None)
+    made.truth.advance(4000)  # in which no pass came through
+    assert made.run().phase is Phase.STOPPED
+    assert made.truth.switch is None

@@ -23,6 +23,7 @@ from pointsman.rollout_ports import (
     StoredRollout,
 )
 from pointsman.rollouts.observations import (
+    UNREAD,
     Absent,
     AlarmState,
     AlarmView,
@@ -38,7 +39,6 @@ from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.request import Request
 from pointsman.rollouts.waves import names, resolve
 
-UNREAD = "it could not be read"
 _Read = TypeVar("_Read")
 
 

@@ -10,7 +10,7 @@ from pointsman.rollouts.forward import advance_wave, baked, pass_gate
 from pointsman.rollouts.gate import Verdict
 from pointsman.rollouts.looks import next_look
 from pointsman.rollouts.notes import advance_notes, give_all_back, give_back, give_copies_back
-from pointsman.rollouts.observations import AlarmState, ComponentView, Observations
+from pointsman.rollouts.observations import UNREAD, AlarmState, ComponentView, Observations
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
@@ -147,6 +147,8 @@ def _final_bake(draft: Draft) -> None:
     if draft.record.step is Step.BAKING:
         if (length == 0 and draft.record.hold(HoldKind.OPERATOR) is None) or baked(draft, length):
             pass_gate(draft)
+    elif any(view.problem == UNREAD for view in draft.seen.alarms.values()):
+        return  # the last look may show what the verdict's came too early for
     elif not any(h.kind in {HoldKind.DRIFT, HoldKind.OPERATOR} for h in draft.record.holds) and _closed(draft):
         if all(_whole(draft, c) for c in draft.record.components):
             count = len(draft.record.components)

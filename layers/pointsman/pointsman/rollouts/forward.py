@@ -48,8 +48,13 @@ def start_bake(draft: Draft, step: Step) -> None:
 
 
 def pass_gate(draft: Draft) -> None:
-    """The gate passed: the next window begins where this verdict's read did, less the lag; never at the commit."""
-    window = draft.seen.began - LAG
+    """The gate passed: the next window begins where this verdict's read did, less the lag; never at the commit.
+
+    Where nothing was judged, or not all of it (an empty bake, a waiver), the window goes on: what no read has covered
+    is covered by the next.
+    """
+    judged = all(j.verdict is Judged.PASS for j in draft.judgements())
+    window = draft.seen.began - LAG if judged else draft.record.window_from
     draft.update(replace(draft.record, step=Step.GATED, window_from=window, baking_since=None))
     final = draft.record.phase is Phase.FINAL_BAKE
     text = "The final bake" if final else f"Wave {draft.record.wave + 1}"

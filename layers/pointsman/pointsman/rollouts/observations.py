@@ -104,6 +104,9 @@ class EndpointView:
         return sum(pool.count for pool in self.pools)
 
 
+UNREAD = "it could not be read"  # the problem of an alarm that may be read in a moment
+
+
 @dataclass(frozen=True, slots=True)
 class AlarmView:
     """One alarm: its state, its moves into ALARM (from the history), its samples' times, and its settings' hash.

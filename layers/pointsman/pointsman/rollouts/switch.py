@@ -62,7 +62,8 @@ def dispose_of_switch(draft: Draft) -> bool:
     if switch is not Switch.DELETING:
         _go(draft, Switch.DELETING)
         return False
-    return draft.now > draft.record.switch_since + PATIENCE  # `uninstall` finds those left
+    asked = draft.record.switch_asked_at is not None
+    return asked and draft.now > draft.record.switch_since + PATIENCE  # `uninstall` finds those left
 
 
 def _go(draft: Draft, switch: Switch) -> None:
@@ -74,7 +75,8 @@ def _ask(draft: Draft, act: Act) -> None:
         return  # recorded by this pass: acted on once that is committed
     asked_at = draft.record.switch_asked_at
     if asked_at is None or draft.now >= asked_at + ASK_AGAIN:
-        draft.update(replace(draft.record, switch_asked_at=draft.now))
+        since = draft.now if asked_at is None else draft.record.switch_since  # patience begins with the first asking
+        draft.update(replace(draft.record, switch_asked_at=draft.now, switch_since=since))
         draft.act(act)
     else:
         draft.wake(asked_at + ASK_AGAIN)
