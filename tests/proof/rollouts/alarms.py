@@ -17,6 +17,7 @@ class LateSignals(FakeSignals):
         self.lag = lag
         self.problem = ""
         self.deleted: dict[str, Bell] = {}
+        self.unfit_since: float | None = None  # when someone edited or deleted one
         self.history: dict[str, list[tuple[float, AlarmState]]] = {}
 
     def add(self, alarm: str) -> None:
@@ -40,11 +41,13 @@ class LateSignals(FakeSignals):
         """Someone changes the alarm."""
         if alarm in self.bells:
             self.bells[alarm].settings = settings
+            self._unfit()
 
     def remove(self, alarm: str) -> None:
         """Someone deletes the alarm."""
         if alarm in self.bells:
             self.deleted[alarm] = self.bells.pop(alarm)
+            self._unfit()
 
     def bring_back(self) -> None:
         """What was deleted or edited is as before."""
@@ -53,6 +56,10 @@ class LateSignals(FakeSignals):
         self.deleted = {}
         for bell in self.bells.values():
             bell.settings = "as made"
+        self.unfit_since = None
+
+    def _unfit(self) -> None:
+        self.unfit_since = self.clock.now() if self.unfit_since is None else self.unfit_since
 
     def healthy_since(self, alarm: str, since: float) -> bool:
         """Whether the alarm was OK at any time from then on."""

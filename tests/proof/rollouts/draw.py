@@ -1,17 +1,14 @@
 """One random world from one integer: what AWS does where it says nothing, the fleet, the version, and the trouble."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from pointsman.rollouts.request import Amount, Guard, NoTraffic, OnFailure, SingleCopy, Yielding
 from pointsman_emulator.models.inference import InferenceSettings
 
-PROFILES = (
-    "aborted", "bad version", "blind", "calm", "crowded", "interfered", "interleaved", "lost replies", "paused",
-    "refused", "silent", "thawed", "two at once",
-)  # fmt: skip
-VERBS = ("pause", "resume", "abort", "rollback", "approve", "waive", "adopt", "retry", "stop everything")
+VERBS = ("pause", "resume", "abort", "rollback", "approve", "waive", "adopt", "retry", "stop everything",
+         "approve by an event")  # fmt: skip
 DEEDS = (
     "drift",
     "by hand to new",
@@ -22,6 +19,7 @@ DEEDS = (
     "delete alarm",
     "system update",
     "silence",
+    "alarm of others",
 )
 
 
@@ -69,6 +67,7 @@ class World:
     lag: float = 0.0
     deeds: tuple[tuple[float, str], ...] = ()
     second: float | None = None
+    gone: bool = False  # whether the old model is
 
     @property
     def even(self) -> bool:
@@ -76,12 +75,11 @@ class World:
         return not (self.rate or self.noise or self.settings.launch_failures or any(p.scales for p in self.parts))
 
 
-def drawn(seed: int, profile: str) -> World:
-    """The world of this integer."""
-    luck = Random(f"{seed} {profile}")  # a string, so that neighbours have nothing in common
-    parts, boxes = _fleet(luck, crowded=profile == "crowded" or luck.random() < 0.1)
+def anything(seed: int, luck: Random, *, crowded: bool) -> World:
+    """A world of no profile."""
+    parts, boxes = _fleet(luck, crowded=crowded)
     bad = luck.choice(("", "", "", "alarm", "alarm", "flaps", "does-not-start", "no-artifact"))
-    world = World(
+    return World(
         seed,
         _settings(luck),
         parts,
@@ -96,41 +94,6 @@ def drawn(seed: int, profile: str) -> World:
         deeds=_deeds(luck),
         second=luck.uniform(0, 9000) if luck.random() < 0.1 else None,
     )
-    return _leaning(world, luck, profile)
-
-
-def _leaning(world: World, luck: Random, profile: str) -> World:
-    """The world with more of what this profile is about."""
-    if profile == "calm":
-        trouble = Trouble(lost=luck.choice((0.0, 1.0)))
-        return replace(world, trouble=trouble, deeds=(), second=None, noise=0.0, quiet_from=None)
-    if profile == "aborted":
-        turns = [(luck.uniform(100, 4000), luck.choice(("abort", "rollback"))) for _ in range(2)]
-        trouble = replace(world.trouble, slow=0.05, meanwhile=0.05)
-        return replace(world, deeds=tuple(sorted(turns)), trouble=trouble)
-    if profile == "bad version":
-        rate = luck.choice((0.001, 0.02))
-        return replace(world, bad=luck.choice(("alarm", "flaps")), rate=rate, deeds=(), noise=0.0, quiet_from=None)
-    if profile == "interfered":
-        return replace(world, deeds=tuple(sorted((luck.uniform(0, 5000), luck.choice(DEEDS)) for _ in range(4))))
-    if profile == "lost replies":
-        trouble = replace(world.trouble, kill=0.03, fault=0.06, slow=0.03, meanwhile=0.04, ghost=0.3)
-        return replace(world, trouble=trouble, deeds=())
-    if profile == "paused":
-        deeds = tuple((luck.uniform(100, 1500), "pause") for _ in range(2))
-        return replace(world, bad="", deeds=deeds, noise=0.0)
-    if profile == "blind":
-        return replace(world, bad="", deeds=(), noise=0.003)
-    if profile == "silent":
-        return replace(world, bad="", deeds=((luck.uniform(200, 900), "silence"),))
-    if profile == "refused":
-        return replace(world, trouble=replace(world.trouble, refused=luck.choice((0.7, 1.0))), deeds=(), bad="")
-    if profile == "thawed":
-        turns = ((luck.uniform(100, 3000), "rollback"),)
-        return replace(world, trouble=replace(world.trouble, thawed=0.15, kill=0.002), deeds=turns)
-    if profile == "two at once":
-        return replace(world, second=luck.uniform(0, 3000))
-    return world
 
 
 def _settings(luck: Random) -> InferenceSettings:
@@ -234,4 +197,5 @@ def _asked(luck: Random) -> dict[str, Any]:
         "yielding": tuple(Yielding(f"y{n}", pick((0, 1))) for n in range(1, 7)) if luck.random() < 0.7 else (),
         "approvals": pick(((), (), (1,))),
         "capacity_wait": pick((900.0, 1800.0)),
+        "freezes": pick(((), (), (), ((luck.uniform(0, 3000), luck.uniform(3000, 5000)),))),
     }

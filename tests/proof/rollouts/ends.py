@@ -8,6 +8,7 @@ from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.record import HoldKind, Intent, RolloutRecord, State
 from pointsman_emulator.models.inference_update import Update
 from tests.fakes.rollout_table import Kept
+from tests.proof.rollouts.promises import ALARM
 from tests.proof.rollouts.truth import LATE, Truth
 
 
@@ -78,11 +79,7 @@ def _s22(truth: Truth, record: RolloutRecord) -> None:
 
 
 def _l5(truth: Truth, record: RolloutRecord, locks: Mapping[str, LockView]) -> None:
-    human = {
-        truth.model.components[name].endpoint.name for name in record.needs_human if name in truth.model.components
-    }
-    if record.needs_human and not human:
-        return
+    human = {part.endpoint for part in truth.world.drawn.parts if part.name in record.needs_human}
     mine = {endpoint for endpoint, lock in locks.items() if lock.owner == record.rollout}
     if mine - human:
         truth.wrongly("L5", f"locked after the end: {', '.join(sorted(mine - human))}")
@@ -101,6 +98,8 @@ def afterwards(truth: Truth, kept: Kept, told: list[str], switches: set[str]) ->
             truth.wrongly("S18", f"never told: {unsent[0]}")
         if mine.count(f"{record.rollout}/ended") < 1 and record.phase is not Phase.REJECTED:
             truth.wrongly("S18", "nobody was told of the end")
+        if truth.told_of_alarm and f"{record.rollout}/late-alarm/{ALARM}" not in mine:
+            truth.wrongly("S18", "an alarm fired after the end, and nobody was told of it")
         if f"pointsman-kill-{record.rollout}" in switches and not record.needs_human:
             truth.wrongly("S15", "the kill switch is left after the end")
         return

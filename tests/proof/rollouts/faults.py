@@ -1,11 +1,13 @@
 """What goes wrong at the outside calls of a pass: it dies, waits, loses a reply, or others go on meanwhile."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pointsman.errors import Misconfigured, Refused, Transient
+from pointsman.errors import Misconfigured, Transient
+from pointsman.rollouts.observations import Observations
 from tests.proof.rollouts.truth import TIMEOUT, WIRE
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Frame:
 
     began: float
     skew: float = 0.0
+    seen: Observations | None = None  # what it looked at last
 
 
 class Port:
@@ -66,7 +69,10 @@ class Faults:
         luck -= trouble.kill
         if luck < trouble.kill:
             self._count("killed after a call")
-            method(*args, **kwargs)
+            if name in ACTS and world.luck.random() < 0.5:
+                self._on_the_wire(method, *args, **kwargs)
+            else:
+                method(*args, **kwargs)
             raise Killed
         luck -= trouble.kill
         if luck < trouble.fault:
@@ -78,8 +84,6 @@ class Faults:
         elif luck < trouble.slow + trouble.meanwhile and len(self.frames) < 3:
             self._count("others go on within a pass")
             world.live(world.now() + world.luck.choice(STALLS))
-        if name == "fleet.update" and world.chance(trouble.refused, "an update is refused"):
-            raise Refused("SageMaker refused it (ResourceLimitExceeded): not today")
         answer = self._landed(name, method, *args, **kwargs)
         if name == "table.commit" and self._dated(args) and world.chance(trouble.thawed, "a function thaws late"):
             world.live(world.now() + 400.0)
@@ -106,17 +110,24 @@ class Faults:
 
     def _landed(self, name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """The call, unless its function has run out of time; one that is on the wire already lands all the same."""
-        age = self.world.now() - self.frames[-1].began
+        age = self.world.true_now() - self.frames[-1].began
         if age <= TIMEOUT:
             return method(*args, **kwargs)
         self._count("out of time")
         if name in ACTS and age <= TIMEOUT + WIRE:
-            self._count("lands after its sender's end")
-            try:
-                method(*args, **kwargs)
-            except Exception:  # noqa: BLE001 - nobody hears of it any more
-                raise Killed from None
+            self._on_the_wire(method, *args, **kwargs)
         raise Killed
+
+    def _on_the_wire(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        """A call that lands when its sender is gone, while others go on already."""
+        last = self.frames[-1].began + TIMEOUT + WIRE - self.world.true_now()
+
+        def lands() -> None:
+            self._count("lands after its sender's end")
+            with suppress(Exception):  # nobody hears of it any more
+                method(*args, **kwargs)
+
+        self.world.later(self.world.luck.uniform(0.0, max(0.0, min(WIRE, last))), lands)
 
     def _count(self, what: str) -> None:
         self.world.faults[what] += 1

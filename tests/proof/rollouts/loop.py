@@ -5,15 +5,16 @@ from dataclasses import replace
 from random import Random
 
 from tests.proof.frame import INTACT, MIX, Loop, Outcome, Violation
-from tests.proof.rollouts.draw import PROFILES, drawn
 from tests.proof.rollouts.draw import World as Drawn
 from tests.proof.rollouts.guards import GUARDS, taken_away
+from tests.proof.rollouts.profiles import INTERLEAVED, PROFILES, drawn
 from tests.proof.rollouts.world import World
 from tests.unit.rollouts.ablations import without
 from tests.unit.rollouts.seeds import a_day
 from tests.unit.rollouts.world import Edges
 
-INTERLEAVED, CALM = "interleaved", "calm"
+CALM = "calm"
+ALONE = "a rollout looks again by itself"
 
 
 def run(seed: int, profile: str, off: str) -> Outcome:
@@ -24,7 +25,7 @@ def run(seed: int, profile: str, off: str) -> Outcome:
     with taken_away(off):
         world = World(asked).run()
         wrong = [violation for truth in world.truths.values() for violation in truth.wrong]
-        if profile == CALM and off == INTACT and asked.even:
+        if profile == CALM and off in {INTACT, ALONE} and asked.even:
             wrong += _without_events(asked, world)
     return Outcome(world.steps, world.faults, tuple(wrong))
 

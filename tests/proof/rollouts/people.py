@@ -11,13 +11,14 @@ from pointsman.rollouts.record import HoldKind, State
 from pointsman_emulator.models.inference import InferenceRefusedError
 from tests.proof.rollouts.draw import DEEDS
 from tests.proof.rollouts.faults import Killed
+from tests.proof.rollouts.promises import ALARM
 from tests.proof.rollouts.truth import HOTFIX
 
 if TYPE_CHECKING:
     from tests.proof.rollouts.world import World
 
 PATIENCE = 1800.0  # for which a person lets a hold be
-ALARM = "fleet-errors"
+EVENT = "event:ci"
 
 
 class People:
@@ -27,6 +28,9 @@ class People:
         self.world = world
         self.held_since: dict[str, float] = {}
         self.tried = Counter[str]()
+        self.approved: set[tuple[str, int]] = set()  # by a person; whether they were answered or not
+        self.paused: dict[str, float] = {}  # since when, where that was answered
+        self.stopped_at: float | None = None
 
     def does(self, deed: str) -> None:
         """One deed of the world's own, at any time."""
@@ -37,13 +41,20 @@ class People:
                 self._meddle(deed)
         elif deed == "stop everything":
             world.control.stop()
-            world.later(world.luck.uniform(60, 3000), world.control.resume)
+            self.stopped_at = world.true_now()
+            world.later(world.luck.uniform(60, 3000), self._start)
+        elif deed == "approve by an event":
+            self.command(Verb.APPROVE, actor=EVENT)
         else:
             self.command(Verb(deed))
             if deed == "pause":
                 world.later(world.luck.uniform(60, 3000), lambda: self.command(Verb.RESUME))
 
-    def command(self, verb: Verb, rollout: str = "") -> None:
+    def _start(self) -> None:
+        self.world.control.resume()
+        self.stopped_at = None
+
+    def command(self, verb: Verb, rollout: str = "", actor: str = "claimed:ana") -> None:
         """A command, obeyed or refused; what a hold or a component needs is found in the record."""
         world = self.world
         name = rollout or world.rollout
@@ -51,11 +62,17 @@ class People:
         kinds = [hold.kind.value for hold in record.holds if hold.kind in {HoldKind.INCONCLUSIVE, HoldKind.NO_TRAFFIC}]
         lost = [c.name for c in record.components if c.state in {State.DRIFTED, State.NEEDS_HUMAN}]
         wanted = Command(
-            verb, "claimed:ana", name, "a test", wave=record.wave + 1,
+            verb, actor, name, "a test", wave=record.wave + 1,
             hold=(kinds or ["inconclusive"])[0], component=(lost or [""])[0],
         )  # fmt: skip
+        if verb is Verb.APPROVE and actor != EVENT:
+            self.approved.add((name, wanted.wave))
+        if verb is Verb.RESUME:
+            self.paused.pop(name, None)
         with suppress(PointsmanError, Killed):
             world.run_function(lambda: world.commands.obey(wanted))
+            if verb is Verb.PAUSE:
+                self.paused.setdefault(name, world.true_now())
 
     def see_to_holds(self) -> None:
         """After a while someone does what each rollout's hold asks for."""
@@ -73,8 +90,10 @@ class People:
         if self.tried[rollout] > 6:
             self.command(Verb.ROLLBACK, rollout)
         elif HoldKind.OPERATOR in kinds:
-            self.world.control.resume()
+            self._start()
             self.command(Verb.RESUME, rollout)
+        elif kinds & {HoldKind.INCONCLUSIVE, HoldKind.NO_TRAFFIC} and luck.random() < 0.5:
+            self.command(Verb.WAIVE, rollout)
         elif HoldKind.APPROVAL in kinds:
             self.command(Verb.APPROVE, rollout)
         elif HoldKind.DRIFT in kinds:
@@ -99,6 +118,8 @@ class People:
             world.model.system_update(world.luck.choice(sorted(world.model.endpoints)), world.luck.uniform(30, 900))
         elif deed == "silence":
             world.client.silent |= {part.name for part in world.model.components.values() if part.change in world.ours}
+        elif deed == "alarm of others":
+            world.fire(600.0)
         elif deed == "edit alarm":
             world.signals.edit(ALARM, "edited")
             world.later(world.luck.uniform(60, 4000), world.signals.bring_back)

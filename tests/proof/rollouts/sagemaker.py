@@ -25,10 +25,13 @@ class Shapes:
 
 
 class ModelClient:
-    """The calls that the adapter makes of SageMaker, answered by the model; `silent` are Updating for ever."""
+    """The calls that the adapter makes of SageMaker, answered by the model; `silent` are Updating for ever.
 
-    def __init__(self, model: InferenceModel) -> None:
-        self.model = model
+    `refuses` says whether an update is refused for a reason that the model knows nothing of.
+    """
+
+    def __init__(self, model: InferenceModel, refuses: Callable[[], bool]) -> None:
+        self.model, self.refuses = model, refuses
         self.silent: set[str] = set()
 
     def describe_inference_component(self, *, InferenceComponentName: str) -> dict[str, Any]:  # noqa: N803
@@ -58,6 +61,9 @@ class ModelClient:
         return {"InferenceComponents": [{"InferenceComponentName": name} for name in sorted(names)]}
 
     def update_inference_component(self, **request: Any) -> None:
+        if self.refuses():
+            answer = {"Error": {"Code": "ResourceLimitExceeded", "Message": "not today"}}
+            raise ClientError(answer, "UpdateInferenceComponent")
         _asked(self.model.update_component, request)
 
     def update_inference_component_runtime_config(

@@ -18,6 +18,7 @@ from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, Inte
 from pointsman_emulator.models.inference import Component, InferenceModel
 from pointsman_emulator.models.inference_update import Scaling, Update
 from tests.proof.frame import Violation
+from tests.proof.rollouts import promises
 from tests.proof.rollouts.alarms import LateSignals
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class Truth:
         self.first_change: float | None = None
         self.paused: list[tuple[float, float | None]] = []
         self.ended_at: float | None = None
-        self.settled: float | None = None
+        self.turned_at: float | None = None
+        self.told_of_alarm = False  # when it had ended, and had left something new
 
     def wrongly(self, invariant: str, sentence: str) -> None:
         """Note a violation, once for each sentence."""
@@ -129,6 +131,7 @@ class Truth:
             self.wrongly("S4", f"{name} is updated again, and the update at {at:.0f} {back}")
         mine.forward.append((self.now(), act.attempt.number))
         self._s5(name)
+        promises.begins(self, act, self.model.components[name], TIMEOUT + WIRE)
         self._s6()
         self._s9(f"{name} is updated", wave=self._wave(name))
         if before == self.new and self.steady(name, 1e9):
@@ -226,6 +229,8 @@ class Truth:
             self.plan = decision.plan
             self._remember()
         self._s1(decision)
+        promises.advances(self, self.record, after, TIMEOUT + WIRE)
+        promises.turns(self, self.record.intent, after.intent)
         self._paused(after)
         for component in after.components:
             if component.sent_at is not None and component.attempt is not None:
@@ -295,9 +300,11 @@ class Truth:
                      if (end or self.now()) > since)  # fmt: skip
         if self.now() - since - paused < length - 30:
             self.wrongly("S21", f"gate {after.gate} passed {self.now() - since - paused:.0f} s after it settled")
-        if length and not after.waivers and not self.signals.healthy_since("fleet-errors", since):
+        waived = any(waiver.wave == after.gate for waiver in after.waivers)
+        if length and not waived and not self.signals.healthy_since("fleet-errors", since):
             self.wrongly("S8", f"gate {after.gate} passed, and the alarm was never OK since it settled")
         self._s9(f"gate {after.gate} passed")
+        promises.judges(self, after, TIMEOUT + WIRE)
 
     def _s19(self, decision: Decision, after: RolloutRecord) -> None:
         if self.plan is None:
@@ -320,6 +327,7 @@ class Truth:
 
     def looks(self) -> None:
         """What SageMaker does by itself: it takes back, or is silent (L2)."""
+        promises.goes_on(self)
         for component in self.record.components:
             at, attempt = component.sent_at, component.attempt
             silent = at is not None and attempt is not None and component.outstanding and self.ended_at is None

@@ -1,12 +1,16 @@
 """The ports of a world, each change checked by the truth as it arrives."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pointsman.aws.sagemaker import SageMakerFleet
+from pointsman.loops import rollout as loop
+from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.decision import Decision, SubmitUpdate
-from pointsman.rollouts.observations import Suspension
+from pointsman.rollouts.observations import Observations, Suspension
+from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import RolloutRecord
 from pointsman.rollouts.request import Request
 from tests.fakes.rollout_table import FakeRolloutTable
@@ -17,6 +21,9 @@ from tests.proof.rollouts.sagemaker import ModelScaling
 if TYPE_CHECKING:
     from tests.proof.rollouts.truth import Truth
     from tests.proof.rollouts.world import World
+
+
+OFTEN = 5  # one commit of so many is decided a second time
 
 
 class _Watched:
@@ -91,6 +98,17 @@ class WatchedSignals(_Watched):
         self._world.truths[alarm.removeprefix("pointsman-kill-")].changes(what)
 
 
+class WatchedObserver(_Watched):
+    """What passes look at, kept beside the function that runs."""
+
+    _port: RolloutObserver
+
+    def look(self, stored: StoredRollout, plan: Plan) -> Observations:
+        seen = self._port.look(stored, plan)
+        self._world.sinking.frames[-1].seen = seen
+        return seen
+
+
 class WatchedTable(_Watched):
     """Commits."""
 
@@ -105,10 +123,26 @@ class WatchedTable(_Watched):
     def commit(self, read: StoredRollout, decision: Decision, wake_at: float, generation: int) -> StoredRollout:
         written = self._port.commit(read, decision, wake_at, generation)
         truth = self._world.truths[read.record.rollout]
+        if written.record.rev % OFTEN == 0:
+            self._again(truth, read, decision)
         truth.commits(read, decision)
         if decision.record.phase.terminal:
             at_the_end(truth, decision.record, self.held())
         return written
+
+    def _again(self, truth: "Truth", read: StoredRollout, decision: Decision) -> None:
+        """S17: the same facts, read in another order, decide the same."""
+        frames, line = self._world.sinking.frames, decision.journal
+        seen = frames[-1].seen if frames else None
+        if seen is None or read.plan is None or line is None or line.actor != "pointsman":
+            return
+        turned = {
+            name: dict(reversed(getattr(seen, name).items()))
+            for name in ("components", "endpoints", "alarms", "scaling")
+        }
+        other = loop.decide(read.record, read.plan, replace(seen, **turned), line.at)
+        if (other.record, other.journal) != (decision.record, line):
+            truth.wrongly("S17", "the same facts decide otherwise")
 
     def held(self) -> Mapping[str, Any]:
         """The locks."""

@@ -8,12 +8,11 @@ import heapq
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from random import Random
 from typing import Any
 
-from pointsman.errors import Conflict, Misconfigured, PointsmanError, Transient
+from pointsman.errors import PointsmanError
 from pointsman.loops.rollout import RolloutLoop
 from pointsman.loops.rollout_commands import RolloutCommands
 from pointsman.loops.rollout_notices import Teller
@@ -21,26 +20,27 @@ from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWaker
 from pointsman.loops.way_back import WayBack
 from pointsman.rollout_documents import parse_request
-from pointsman.rollout_wake_ports import Life
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.record import RolloutRecord
-from pointsman.rollouts.request import Request, Target
+from pointsman.rollouts.request import Freeze, Request, Target
 from pointsman.rollouts.specs import Change
 from pointsman_emulator.models.inference import CopyState, InferenceModel
 from tests.fakes.control import FakeControl
 from tests.fakes.messages import FakeDeadLetters
 from tests.fakes.rollout_fleet import FakePermissions, FakeSources
-from tests.fakes.rollout_signals import FakeExecution, FakeNotices
+from tests.fakes.rollout_signals import FakeNotices
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.proof.rollouts.alarms import LateSignals
 from tests.proof.rollouts.draw import World as Drawn
 from tests.proof.rollouts.ends import afterwards
+from tests.proof.rollouts.executions import Course, Executions
 from tests.proof.rollouts.faults import Faults, Frame, Killed
-from tests.proof.rollouts.people import ALARM, People, state_of
+from tests.proof.rollouts.people import People, state_of
+from tests.proof.rollouts.promises import ALARM, alarmed
 from tests.proof.rollouts.sagemaker import SIZES, ModelClient, ModelScaling, fleet_on
 from tests.proof.rollouts.truth import Truth
-from tests.proof.rollouts.watched import WatchedFleet, WatchedScaling, WatchedSignals, WatchedTable
+from tests.proof.rollouts.watched import WatchedFleet, WatchedObserver, WatchedScaling, WatchedSignals, WatchedTable
 from tests.unit.loops.rollout_world import Log
 from tests.unit.rollouts.build import request
 
@@ -49,78 +49,6 @@ LONGEST = 80_000.0  # seconds in which every rollout must have ended, or be held
 AFTER = 1_500.0  # seconds for which the world goes on after the end
 STEP = 20.0  # the longest time in which nothing is looked at
 Action = Callable[[], None]
-
-
-@dataclass(eq=False)
-class Course:
-    """One execution; `token` is of the wait that it is in. A ghost is a second one under the same name."""
-
-    rollout: str
-    generation: int
-    ghost: bool = False
-    token: str = ""
-    tries: int = 0
-
-
-class Executions(FakeExecution):
-    """The state machine: pass, wait, pass again; it repeats what fails, and gives up in the end."""
-
-    def __init__(self, world: "World") -> None:
-        super().__init__()
-        self.world = world
-        self.waiting: dict[str, Course] = {}
-
-    def start(self, rollout: str, generation: int) -> None:
-        if (rollout, generation) not in self.lives:
-            super().start(rollout, generation)
-            self.world.later(1.0, lambda: self.advance(Course(rollout, generation)))
-
-    def answer(self, token: str) -> None:
-        one = self.waiting.pop(token, None)
-        if one is not None:
-            one.token = ""
-            self.world.later(1.0, lambda: self.advance(one))
-
-    def advance(self, one: Course) -> None:
-        """One run of the function, and what follows."""
-        world = self.world
-        try:
-            said = world.run_function(lambda: world.loop.run(one.rollout, one.generation))
-        except (Transient, Conflict, Killed):
-            one.tries += 1
-            if one.tries > 4:
-                self._end(one)
-            else:
-                world.later(world.luck.uniform(2, 5 * 2.0**one.tries), lambda: self.advance(one))
-            return
-        except Misconfigured:  # nothing repeats that: the execution fails
-            self._end(one)
-            return
-        one.tries = 0
-        if said.successor is not None:
-            self.start(one.rollout, said.successor)
-        if said.ended or said.successor is not None or world.chance(world.drawn.trouble.dies, "an execution dies"):
-            self._end(one)
-        else:
-            self._park(one, said.wake_seq, said.wait_seconds)
-
-    def _end(self, one: Course) -> None:
-        if not one.ghost:
-            self.lives[one.rollout, one.generation] = Life.ENDED
-
-    def _park(self, one: Course, wake_seq: int, wait: int) -> None:
-        token = f"{one.rollout}/{next(self.world.numbers)}"
-        if not self.world.table.park(one.rollout, wake_seq, token):
-            self.world.later(1.0, lambda: self.advance(one))
-            return
-        one.token = token
-        self.waiting[token] = one
-        self.world.later(wait, lambda: self._time_out(one, token))
-
-    def _time_out(self, one: Course, token: str) -> None:
-        if self.waiting.pop(token, None) is one:
-            one.token = ""
-            self.advance(one)
 
 
 class World:
@@ -141,13 +69,15 @@ class World:
             drawn.settings, drawn.seed, start=BEGIN - 20_000, sizes=SIZES.__getitem__,
             alarm_state=lambda name, _: self.signals.bells[name].state.value if name in self.signals.bells else None,
         )  # fmt: skip
-        self.client, self.scaling = ModelClient(self.model), ModelScaling(self.model)
+        self.client = ModelClient(self.model, lambda: self.chance(drawn.trouble.refused, "an update is refused"))
+        self.scaling = ModelScaling(self.model)
         self._fleet()
         self.truths: dict[str, Truth] = {}
         self.ours: list[object] = []  # the updates that we began
         self.table, self.execution, self.notices = FakeRolloutTable(), Executions(self), FakeNotices()
         self.control, self.log, self.people = FakeControl(), Log(), People(self)
         self._firing_until = self._blind_until = 0.0
+        self.quiet_at: float | None = None  # when the requests ended
         self._wire()
 
     def _wire(self) -> None:
@@ -162,7 +92,8 @@ class World:
             WayBack(permissions, FakeSources(), "ours"),
         )  # fmt: skip
         notices = wrap(self.notices, "notices")
-        self.loop = RolloutLoop(self, observer, table, fleet, signals, scaling, notices, self.log)
+        looking: Any = WatchedObserver(self, observer)
+        self.loop = RolloutLoop(self, looking, table, fleet, signals, scaling, notices, self.log)
         waker = RolloutWaker(table, wrap(self.execution, "execution"))
         teller = Teller(table, notices, self.log)
         self.relay = RolloutRelay(table, waker, teller.late_alarm)
@@ -274,7 +205,20 @@ class World:
         state = state_of(now <= self._firing_until, now >= self._blind_until)
         if bell.state is not state:
             self.signals.set_state(ALARM, state)
-            self._tell(lambda: self.relay.alarm(ALARM, fired=state.value == "ALARM"))
+            fired = state.value == "ALARM"
+            self._tell(lambda: self._relayed(fired=fired))
+
+    def fire(self, seconds: float) -> None:
+        """The alarm fires for so long, whatever the reason."""
+        self._firing_until = max(self._firing_until, self._now + seconds)
+
+    def _relayed(self, *, fired: bool) -> None:
+        ended = {
+            name for name, truth in self.truths.items() if truth.ended_at is not None and self.table.kept[name].open
+        }
+        self.relay.alarm(ALARM, fired=fired)
+        for name in ended if fired else ():
+            alarmed(self.truths[name])
 
     def _serves_new(self) -> bool:
         return any(
@@ -334,6 +278,7 @@ class World:
         there = {part.name for part in self.drawn.parts}
         asked = dict(self.drawn.asked)
         asked["yielding"] = tuple(give for give in asked["yielding"] if give.component in there)
+        asked["freezes"] = tuple(Freeze(BEGIN + since, BEGIN + until) for since, until in asked["freezes"])
         wanted: Request = request(rollout=rollout, targets=(Target(prefix="m"),), change=Change(model=model), **asked)
         self.watch(rollout)
         self.table.create(wanted, start(wanted, By("ana", self._now)))
@@ -342,6 +287,8 @@ class World:
     def run(self) -> "World":
         """From the request to the end, and a while after."""
         self.signals.add(ALARM)
+        if self.drawn.gone:
+            self.model.delete_model("ranker-v1")
         self.ask(self.rollout, "ranker-v2")
         self.troubled = True
         for at, deed in self.drawn.deeds:
@@ -370,6 +317,7 @@ class World:
 
     def _quiet(self) -> None:
         self.faults["the requests end"] += 1
+        self.quiet_at = self._now
         if ALARM in self.signals.bells:
             self.signals.bells[ALARM].sampled = False
 

@@ -1,0 +1,195 @@
+"""Kinds of worlds: each leans towards what shows one guard's worth, and leaves the rest to the integer."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from pointsman.rollouts.request import Amount, NoTraffic, OnFailure
+from tests.proof.rollouts.draw import DEEDS, Part, Trouble, World, anything
+
+MIX, INTERLEAVED = "", "interleaved"  # the core alone, whose passes interleave step by step, is drawn elsewhere
+Leaning = Callable[[World, Random], World]
+
+
+def drawn(seed: int, profile: str) -> World:
+    """The world of this integer."""
+    luck = Random(f"{seed} {profile}")  # a string, so that neighbours have nothing in common
+    world = anything(seed, luck, crowded=profile == "crowded" or luck.random() < 0.1)
+    return _LEANINGS[profile](world, luck) if profile in _LEANINGS else world
+
+
+def _steady(world: World, **changes: Any) -> World:
+    """With a sound version, a sound alarm, and nobody who does anything."""
+    calm: dict[str, Any] = {"bad": "", "rate": 0.0, "noise": 0.0, "deeds": (), "second": None, "quiet_from": None}
+    return replace(world, **{**calm, **changes})
+
+
+def _turned(luck: Random, first: float, last: float, number: int = 1) -> tuple[tuple[float, str], ...]:
+    return tuple(sorted((luck.uniform(first, last), luck.choice(("abort", "rollback"))) for _ in range(number)))
+
+
+def _at(luck: Random, last: float, deeds: tuple[str, ...], number: int) -> tuple[tuple[float, str], ...]:
+    return tuple(sorted((luck.uniform(0, last), luck.choice(deeds)) for _ in range(number)))
+
+
+def _aborted(world: World, luck: Random) -> World:
+    trouble = replace(world.trouble, slow=0.05, meanwhile=0.05)
+    return replace(world, deeds=_turned(luck, 100, 4000, 2), trouble=trouble)
+
+
+def _bad_version(world: World, luck: Random) -> World:
+    rate = luck.choice((0.001, 0.02))
+    return _steady(world, bad=luck.choice(("alarm", "flaps")), rate=rate, second=world.second)
+
+
+def _blind(world: World, _luck: Random) -> World:
+    return replace(world, bad="", deeds=(), noise=0.003)
+
+
+def _busy(world: World, luck: Random) -> World:
+    return _steady(world, deeds=_at(luck, 3000, ("system update",), 4))
+
+
+def _calm(world: World, luck: Random) -> World:
+    trouble = Trouble(lost=luck.choice((0.0, 1.0)))
+    return replace(world, trouble=trouble, deeds=(), second=None, noise=0.0, quiet_from=None)
+
+
+def _drifted(world: World, luck: Random) -> World:
+    drift = luck.uniform(100, 2500)
+    return _steady(world, deeds=((drift, "drift"), (drift + luck.uniform(300, 1500), "rollback")))
+
+
+def _edited(world: World, luck: Random) -> World:
+    return _steady(world, deeds=_at(luck, 1200, ("edit alarm", "delete alarm"), 2))
+
+
+def _fired_before(world: World, luck: Random) -> World:
+    return _steady(world, deeds=_at(luck, 20, ("alarm of others",), 1))
+
+
+def _flickering(world: World, luck: Random) -> World:
+    asked = world.asked | {"waves": (Amount(1), Amount(1), Amount(2), Amount(9)), "wait": 0.0}
+    return _steady(world, bad="flaps", rate=luck.choice((0.001, 0.003)), lag=60.0, asked=asked)
+
+
+def _given_up(world: World, luck: Random) -> World:
+    made = _surges(world, luck)
+    trouble = replace(made.trouble, slow=0.05, meanwhile=0.15)
+    return replace(made, deeds=_turned(luck, 10, 500), trouble=trouble)
+
+
+def _hasty(world: World, _luck: Random) -> World:
+    return _steady(world, asked=world.asked | {"bake": 60.0, "final_bake": 60.0})
+
+
+def _held(world: World, luck: Random) -> World:
+    since = luck.uniform(300, 1500)
+    asked = world.asked | {
+        "waves": (Amount(1), Amount(100, percent=True)),
+        "approvals": luck.choice(((1,), (2,), ())),
+        "concurrency": 1,
+        "freezes": ((since, since + luck.uniform(900, 3000)),) if luck.random() < 0.5 else (),
+    }
+    return _steady(world, deeds=_at(luck, 2500, ("stop everything", "approve by an event"), 4), asked=asked)
+
+
+def _interfered(world: World, luck: Random) -> World:
+    return replace(world, deeds=_at(luck, 5000, DEEDS, 4))
+
+
+def _left_behind(world: World, luck: Random) -> World:
+    trouble = replace(world.trouble, lost=0.0, meanwhile=0.1)
+    asked = world.asked | {"on_failure": OnFailure.STOP, "final_bake": 0.0}
+    return _steady(world, bad="alarm", rate=luck.choice((0.002, 0.02)), trouble=trouble, asked=asked)
+
+
+def _lost_replies(world: World, _luck: Random) -> World:
+    trouble = replace(world.trouble, kill=0.03, fault=0.06, slow=0.03, meanwhile=0.04, ghost=0.3)
+    return replace(world, trouble=trouble, deeds=())
+
+
+def _no_way_back(world: World, _luck: Random) -> World:
+    return _steady(world, gone=True)
+
+
+def _paused(world: World, luck: Random) -> World:
+    return replace(world, bad="", deeds=tuple((luck.uniform(100, 1500), "pause") for _ in range(2)), noise=0.0)
+
+
+def _quiet(world: World, luck: Random) -> World:
+    asked = world.asked | {"no_traffic": NoTraffic.HOLD}
+    return _steady(world, quiet_from=luck.uniform(0, 1500), asked=asked)
+
+
+def _refused(world: World, luck: Random) -> World:
+    trouble = replace(world.trouble, refused=luck.choice((0.7, 1.0)))
+    return replace(world, trouble=trouble, deeds=(), bad=luck.choice(("", "alarm")), rate=0.02)
+
+
+def _silent(world: World, luck: Random) -> World:
+    return replace(world, bad="", deeds=((luck.uniform(200, 900), "silence"),))
+
+
+def _slow_updates(world: World, luck: Random) -> World:
+    return _steady(world, deeds=_turned(luck, 300, 2500), asked=world.asked | {"wait": 900.0})
+
+
+def _surges(world: World, luck: Random) -> World:
+    """Components of one copy each, on endpoints with room for one more and its batch."""
+    parts: list[Part] = []
+    boxes = {}
+    for endpoint in ("e1", "e2")[: luck.choice((1, 2))]:
+        count = luck.choice((2, 3))
+        parts += [Part(f"m{len(parts) + n}", endpoint, 1, luck.random() < 0.5) for n in range(1, count + 1)]
+        boxes[endpoint] = ("one", count, count + 2)
+    asked = world.asked | {"waves": (Amount(100, percent=True),), "concurrency": 5}
+    trouble = replace(world.trouble, fault=0.03, refused=0.0)
+    return _steady(world, parts=tuple(parts), boxes=boxes, trouble=trouble, asked=asked)
+
+
+def _thawed(world: World, luck: Random) -> World:
+    trouble = replace(world.trouble, thawed=0.15, kill=0.002)
+    return replace(world, trouble=trouble, deeds=((luck.uniform(100, 3000), "rollback"),))
+
+
+def _two_at_once(world: World, luck: Random) -> World:
+    return replace(world, second=luck.uniform(0, 3000))
+
+
+def _waived(world: World, luck: Random) -> World:
+    asked = world.asked | {"waves": (Amount(1), Amount(1), Amount(9)), "hold_timeout": 7200.0}
+    deeds = tuple((luck.uniform(600, 6000), "waive") for _ in range(4))
+    return _steady(world, noise=0.01, deeds=deeds, asked=asked)
+
+
+_LEANINGS: dict[str, Leaning] = {
+    "aborted": _aborted,
+    "bad version": _bad_version,
+    "blind": _blind,
+    "busy": _busy,
+    "calm": _calm,
+    "crowded": lambda world, _: world,
+    "drifted": _drifted,
+    "edited": _edited,
+    "fired before": _fired_before,
+    "flickering": _flickering,
+    "given up": _given_up,
+    "hasty": _hasty,
+    "held": _held,
+    "interfered": _interfered,
+    "left behind": _left_behind,
+    "lost replies": _lost_replies,
+    "no way back": _no_way_back,
+    "paused": _paused,
+    "quiet": _quiet,
+    "refused": _refused,
+    "silent": _silent,
+    "slow updates": _slow_updates,
+    "surges": _surges,
+    "thawed": _thawed,
+    "two at once": _two_at_once,
+    "waived": _waived,
+}
+PROFILES = tuple(sorted({INTERLEAVED, *_LEANINGS}))
