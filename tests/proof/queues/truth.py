@@ -55,6 +55,7 @@ class Truth:
         self._due_at: dict[str, float] = {}
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
+        self._delaying: dict[str, set[str]] = {}
         self._overdue: Counter[str] = Counter()
         self._resized = -1e9
         self._alarms: dict[str, list[tuple[float, str]]] = {}
@@ -72,6 +73,7 @@ class Truth:
         """This policy rules from now on."""
         self.policies.append((self._world.model.now, policy))
         self.modes += 1
+        self._overdue.clear()  # by another guard
 
     def by_hand(self, job: ServiceJob, priority: int) -> None:
         """Someone else set the job's priority; of a job that was never described it counts as submitted so."""
@@ -147,13 +149,15 @@ class Truth:
                 and other.not_before <= self._world.model.now
                 and self._written.get(job.job_id, 0.0) > self._due_at.get(job_id, 1e12)
                 and other.name not in self._said.get(job.job_id, "")
+                and job_id not in self._delaying.get(job.job_id, ())
             ):
                 self.wrong("Q7", f"{job.name} was started at {job.priority}, and {other.name} waits beyond its guard")
 
     def _overdue_too(self, job: ServiceJob) -> bool:
         """Whether its own guard is over."""
-        limit = _class(self.policies[-1][1].at(self._world.model.now), job.name).max_wait
-        return limit is not None and self._world.model.now - job.created_at > limit
+        now = self._world.clock.now()
+        limit = _class(self.policies[-1][1].at(now), job.name).max_wait
+        return limit is not None and now - job.created_at > limit
 
     def _evicted(self, job: ServiceJob) -> None:
         """Q6: whom a write of ours let go."""
@@ -287,6 +291,7 @@ class Truth:
         for move, outcome in zip(report.decision.moves, report.outcomes, strict=True):
             if outcome == Outcome.DONE:
                 self._said[move.job_id] = move.sentence
+                self._delaying[move.job_id] = _delaying(report, move)
         if world.clock.skew == 0 and not world.trouble.jumps:
             self._effects(view)
         self._beliefs(report)
@@ -346,6 +351,20 @@ class Truth:
             longest = max((1e12 if one is None else one for one in lasts), default=0.0)
             if state != "ALARM" or view.now > since + longest + 1:
                 self.wrong("Q9", f"{effect.alarm} boosts {effect.boost}, and is {state} since {since - 1.8e9:.0f}")
+
+
+def _delaying(report: Any, move: Any) -> set[str]:
+    """Whom the pass that said this may have left behind: who would have delayed the job that a place was held for."""
+    view, holds = report.view, report.decision.holds
+    share = next((job.share for job in view.waiting if job.job_id == move.job_id), None)
+    hold = next((hold for hold in holds if hold.job.share == share), None)
+    if hold is None or " ranks before it and " not in move.sentence:
+        return set()
+    return {
+        job.job_id
+        for job in view.waiting
+        if job.size > hold.spare and view.now + view.history.predict(job.kind) > hold.until
+    }
 
 
 def _class(policy: Policy, name: str) -> JobClass:

@@ -9,6 +9,7 @@ from pointsman.queues.effects import Effect
 from pointsman.queues.explain import AHEAD_SHOWN, Standing, explain, in_order
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.view import QueueView
+from tests.unit.queues import quota_build as quota
 from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, view, waiting
 
 
@@ -128,3 +129,11 @@ def test_what_holds_the_first_is_said_to_all_behind_it() -> None:
     assert standing(of, "b").head_holds == standing(of, "a").holds
     assert "for it" in standing(of, "b").head_holds
     assert standing(of, "a").head_holds == ""
+
+
+def test_where_jobs_can_be_evicted_who_has_waited_its_limit_is_told_to_be_first_as_it_is() -> None:
+    limited = replace(quota.POLICY, classes=POLICY.classes)
+    late = quota.waits("late", "production", waited=HOUR + 1, size=8)
+    of = quota.quota_view(late, quota.waits("due", "sweep", waited=100 * HOUR, size=8), quota.runs("x", 8))
+    assert [candidate.overdue for candidate in in_order(of, limited)] == [True, False]
+    assert not any(candidate.overdue for candidate in in_order(of, replace(limited, preemption=None)))

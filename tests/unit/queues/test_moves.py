@@ -6,10 +6,11 @@ import pytest
 
 from pointsman.queues.decide import decide
 from pointsman.queues.effects import Effect
+from pointsman.queues.estimates import Finished, Kind
 from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.reasons import Move, Reason
 from pointsman.queues.view import QueueView
-from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, view, waiting
+from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, lasting, view, waiting
 
 
 def moves(of: QueueView) -> list[Move]:
@@ -74,6 +75,20 @@ def test_every_move_says_why_and_names_both_parties() -> None:
     assert (move.before, move.after, move.job_name, move.job_class) == (0, FRONT, "sweep-a", "sweep")
     assert move.sentence == (
         "sweep-a (sweep, 2 instances) fits what is free; sweep-big (sweep, 4 instances) ranks before it and does not."
+    )
+
+
+def test_what_passes_another_although_a_place_is_held_says_whom_it_does_not_delay_and_who_would() -> None:
+    soon = Kind("ranker", "short-#", 2, "sweep")
+    short = replace(waiting("short", size=2), kind=soon)
+    late = waiting("long", size=2, waited=16 * HOUR)
+    big = waiting("big", size=8, waited=30 * HOUR)
+    known = lasting(60.0, soon).learn(Finished(late.kind, 9000.0) for _ in range(3))
+    of = view(big, late, short, used=6, busy=[busy("x", 6, ran=1800.0)], history=known)
+    lifted = next(move for move in moves(of) if move.job_id == "short")
+    assert lifted.sentence == (
+        "sweep-short (sweep, 2 instances) does not delay sweep-big (sweep, 8 instances), for which a place is held; "
+        "sweep-long (sweep, 2 instances) ranks before it and would."
     )
 
 

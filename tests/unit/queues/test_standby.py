@@ -13,7 +13,7 @@ from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.ranking import ranks_at
 from pointsman.queues.standby import HIGHEST, LOWEST, STANDBY_JOBS, stand_by, stands_by
 from pointsman.queues.view import QueueView
-from tests.unit.queues.build import HOUR, NOW, UNLIMITED, after_moves, view, waiting
+from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, view, waiting
 
 
 def listed(jobs: Sequence[WaitingJob]) -> dict[str, int]:
@@ -160,3 +160,13 @@ def test_numbers_fall_and_stay_in_their_range_whoever_stands_and_joins(
 
     assert numbers == sorted(set(numbers), reverse=True)
     assert all(LOWEST <= number <= HIGHEST for number in numbers)
+
+
+def test_while_a_place_is_held_who_has_waited_too_long_joins_before_those_who_stand_and_nobody_else_does() -> None:
+    held = waiting("held", "research", size=6, waited=3 * HOUR, priority=4998)
+    stands = waiting("stands", waited=HOUR, priority=4800)
+    late = waiting("late", "production", waited=2 * HOUR + 1)
+    of = view(held, stands, late, waiting("new", waited=HOUR), used=8)
+    moves = {move.job_name: move.after for move in decide(of, POLICY).moves}
+    assert list(moves) == ["production-late"]
+    assert HIGHEST >= moves["production-late"] > stands.priority

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from pointsman.queues.jobs import BusyJob
-from pointsman.queues.levels import evictable
 from pointsman.queues.pins import Pin, PinKind
 from pointsman.queues.quota import Rooms
 from pointsman.queues.ranking import ranks_of
@@ -102,7 +101,7 @@ def test_a_job_that_may_be_evicted_evicts_nobody_before_it_is_overdue() -> None:
 
     def victim_of(waited: float) -> set[str]:
         of = quota_view(waits("r", "research", size=4, waited=waited), runs("v", 8))
-        ranks = evictable(ranks_of(of, policy), policy)
+        ranks = ranks_of(of, policy)
         chosen = choose(of, policy, ranks, Rooms(of.quota_shares, of.pool, of.busy), of.waiting, list(of.busy))
         return {victim.job_id for victim in chosen.victims} if chosen else set()
 

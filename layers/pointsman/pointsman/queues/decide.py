@@ -12,11 +12,11 @@ from pointsman.queues.cases import cases_of, failing
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.fill import idle
 from pointsman.queues.jobs import WaitingJob
-from pointsman.queues.levels import OF_EVICTIONS, evictable, wanted
+from pointsman.queues.levels import OF_EVICTIONS, wanted
 from pointsman.queues.moves import FRONT, Hold, blame, given_back, moves_of
 from pointsman.queues.plan import plan_for
 from pointsman.queues.policy import Policy
-from pointsman.queues.ranking import Ranks, ranks_at
+from pointsman.queues.ranking import Ranks, evicts, ranks_at
 from pointsman.queues.reasons import Idle, Move, Told
 from pointsman.queues.turns import blocker, several
 from pointsman.queues.usage import Usage
@@ -56,7 +56,7 @@ def decide(view: QueueView, policy: Policy) -> Decision:
     """
     policy = policy.at(view.now)
     cases = cases_of(view, policy)
-    ranks = ranks_at(policy, view.effects, view.now, cases)
+    ranks = ranks_at(policy, view.effects, view.now, cases, evicts=evicts(view, policy))
     if view.quota_shares and view.movable:
         return _by_levels(view, policy, ranks)
     plan = plan_for(view, policy, ranks)
@@ -83,12 +83,11 @@ def decide(view: QueueView, policy: Policy) -> Decision:
 
 
 def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
-    """The same in a queue with quota shares; where jobs can be evicted, `max_wait` counts once."""
-    ranks = evictable(ranks, policy)
+    """The same in a queue with quota shares."""
     want = wanted(view, policy, ranks)
     moves = want.moves
     if active := tuple(effect for effect in view.effects if effect.active(view.now)):
-        calm = evictable(ranks_at(policy, (), view.now, ranks.cases), policy)
+        calm = ranks_at(policy, (), view.now, ranks.cases, evicts=evicts(view, policy))
         blamed = blame(moves, wanted(view, policy, calm).moves, active)
         moves = tuple(old if old.reason in OF_EVICTIONS else new for old, new in zip(moves, blamed, strict=True))
     going = want.describe or any(eviction.open for eviction in (*view.evictions, *want.evictions))

@@ -45,13 +45,6 @@ class Wanted:
     describe: tuple[str, ...] = ()
 
 
-def evictable(ranks: Ranks, policy: Policy) -> Ranks:
-    """The ranks where the policy lets jobs be evicted: what has waited its limit goes first, not what waited twice."""
-    if policy.preemption is None:
-        return ranks
-    return replace(ranks, limits={name: limit / 2 for name, limit in ranks.limits.items()})
-
-
 def wanted(view: QueueView, policy: Policy, ranks: Ranks) -> Wanted:
     """What to move in the shares that the policy rules, and which evictions to ask for or to carry on."""
     waiting: dict[str, list[Line]] = {}
@@ -153,7 +146,7 @@ class _Total:
             front += plan.front
             hold = hold or plan.hold
             standby += [(job, IN_LINE if level else number) for job, number in plan.standby]
-        plan = Plan(tuple(front), hold, () if hold else tuple(standby))
+        plan = Plan(tuple(front), hold, tuple(standby))
         waiters = [(RESERVED, hold.job)] if hold else []
         waiters += [(number, job) for job, number in plan.standby]
         if share.preempts:

@@ -38,7 +38,7 @@ class Plan:
 def moves_of(waiting: Waiting, plan: Plan, now: float) -> tuple[Move, ...]:
     """The writes of a pass, in order: what blocks is returned first, then the front, the held place, the standby list.
 
-    While a place is held the standby list is left as it stands: Batch reaches nobody behind the held job.
+    While a place is held nobody is taken off the standby list: Batch reaches nobody behind the held job.
     """
     wanted: dict[str, Move] = {}
     hold = plan.hold
@@ -111,6 +111,9 @@ def _lifted(candidate: Candidate, passed: Candidate | None, hold: Hold | None, n
     job = candidate.job
     if candidate.overdue:
         return f"{named(job)} has waited {hours(now - job.submitted)}, past its limit: it goes first."
+    if passed and hold and passed.job.size <= job.size:
+        held = f"{named(hold.job)}, for which a place is held"
+        return f"{named(job)} does not delay {held}; {named(passed.job)} ranks before it and would."
     if passed:
         return f"{named(job)} fits what is free; {named(passed.job)} ranks before it and does not."
     if hold:

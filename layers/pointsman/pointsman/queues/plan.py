@@ -18,19 +18,21 @@ def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
     if not view.movable:
         return Plan()
     hold = reserve(view, policy, ranks)
+    held = hold is not None
     front = fill(view, ranks, hold)
-    if hold:
-        return Plan(tuple(front), hold)
     chosen = {candidate.job.job_id for candidate, _ in front}
     left = ranks.after(candidate.job for candidate, _ in front)
     if not several(view):
-        return Plan(tuple(front), None, stand_by(view.lines, left, view.history, view.now, without=chosen))
+        standby = stand_by(view.lines, left, view.history, view.now, without=chosen, held=held)
+        return Plan(tuple(front), hold, standby)
     small = view.lines.part(line for line in view.lines.lines if line.kind.size <= STANDBY_SIZE)
     most = max(STANDBY_OF_A_SHARE, STANDBY_JOBS // len(view.shares))
-    standby: list[tuple[WaitingJob, int]] = []
+    standing: list[tuple[WaitingJob, int]] = []
     for part in small.by_share(chosen).values():
-        places = stand_by(part, left, view.history, view.now, most, chosen)
+        places = stand_by(part, left, view.history, view.now, most, chosen, held=held)
         left = left.after(job for job, _ in places)
-        standby += places
-    served = {candidate.job.share for candidate, _ in front} | {job.share for job, _ in standby}
-    return Plan(tuple(front), None, tuple(standby), tuple(heads(view, left, served)))
+        standing += places
+    if held:
+        return Plan(tuple(front), hold, tuple(standing))
+    served = {candidate.job.share for candidate, _ in front} | {job.share for job, _ in standing}
+    return Plan(tuple(front), None, tuple(standing), tuple(heads(view, left, served)))

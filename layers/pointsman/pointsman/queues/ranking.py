@@ -76,11 +76,13 @@ class Ranks:
         return candidate.score + _TIER * (candidate.tier - Tier.USUAL)
 
 
-def ranks_at(policy: Policy, effects: Iterable[Effect], now: float, cases: Cases | None = None) -> Ranks:
+def ranks_at(
+    policy: Policy, effects: Iterable[Effect], now: float, cases: Cases | None = None, *, evicts: bool = False
+) -> Ranks:
     """Head starts with what active alarms add, and the waits beyond which a job goes first.
 
-    A class that holds its entitlement has no head start. Nothing can be evicted in a fair-share queue, so `max_wait`
-    counts double there.
+    A class that holds its entitlement has no head start. Where nobody can be evicted (see `evicts`), `max_wait` counts
+    double.
     """
     cases = cases or Cases()
     boosts: dict[str, float] = {}
@@ -90,14 +92,20 @@ def ranks_at(policy: Policy, effects: Iterable[Effect], now: float, cases: Cases
     starts = {
         c.name: 0.0 if c.name in cases.satisfied else c.head_start + boosts.get(c.name, 0.0) for c in policy.classes
     }
-    limits = {c.name: float("inf") if c.max_wait is None else 2 * c.max_wait for c in policy.classes}
+    times = 1 if evicts else 2
+    limits = {c.name: float("inf") if c.max_wait is None else times * c.max_wait for c in policy.classes}
     return Ranks(starts, limits, policy.spread, boosts, cases)
 
 
 def ranks_of(view: QueueView, policy: Policy) -> Ranks:
     """Everything that ranks depend on now: the open windows, the alarms, and what sets single jobs apart."""
     ruling = policy.at(view.now)
-    return ranks_at(ruling, view.effects, view.now, cases_of(view, ruling))
+    return ranks_at(ruling, view.effects, view.now, cases_of(view, ruling), evicts=evicts(view, ruling))
+
+
+def evicts(view: QueueView, policy: Policy) -> bool:
+    """Whether jobs of the queue can be evicted for others."""
+    return bool(view.quota_shares) and view.movable and policy.preemption is not None
 
 
 @dataclass(frozen=True, slots=True)

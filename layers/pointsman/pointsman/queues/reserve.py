@@ -8,7 +8,7 @@ from pointsman.queues.estimates import remaining_of
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Hold
 from pointsman.queues.policy import Policy
-from pointsman.queues.ranking import Ranks
+from pointsman.queues.ranking import Ranks, evicts
 from pointsman.queues.standby import STANDBY_SIZE
 from pointsman.queues.turns import several, whose_turn
 from pointsman.queues.view import QueueView
@@ -33,7 +33,7 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
     place = {c.name: n for n, c in enumerate(policy.classes) if c.name not in ranks.cases.satisfied}
     least, tiers, rooms = max(view.free, STANDBY_SIZE), ranks.cases.tiers, ranks.cases.rooms
     yielding = {c.name for c in policy.classes if c.preemptible}
-    evicts = bool(view.quota_shares) and policy.preemption is not None
+    at_once = evicts(view, policy)
     best: tuple[tuple[Tier, int, float, str], WaitingJob] | None = None
     lines = [line for line in view.lines.lines if least < line.kind.size <= view.capacity]
     oldest = filter(None, (line.first(tiers, line.again) for line in lines))
@@ -46,7 +46,7 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
         if tier is None and waited > ranks.limits[name]:
             tier = Tier.DUE
         waits = view.now - job.waits_since + ranks.boosts.get(name, 0.0)
-        enough = name not in yielding and (evicts or waits >= rule.after)
+        enough = name not in yielding and (at_once or waits >= rule.after)
         if tier is Tier.LAST or not (enough or tier is not None):
             continue
         if turn is not None and job.share != turn:

@@ -41,11 +41,14 @@ def stand_by(
     now: float,
     most: int = STANDBY_JOBS,
     without: Collection[str] = (),
+    *,
+    held: bool = False,
 ) -> tuple[tuple[WaitingJob, int], ...]:
     """The list that should stand, the best first, with the number of each; only small jobs are on it.
 
     It has `most` jobs, and up to twice as many with those who joined a full list because they outrank its last. What
-    goes last is not on it, nor more of a class than its ceiling leaves room for.
+    goes last is not on it, nor more of a class than its ceiling leaves room for. While a place is `held` Batch reaches
+    nobody on it, and only those join who go before the usual order.
     """
     rooms = dict(ranks.cases.rooms)
     lined = Waiting.of(waiting)
@@ -57,7 +60,8 @@ def stand_by(
     lines = Lines(small, ranks, history, now, without, {job.job_id for job in listed})
     for candidate in lines:
         rank = ranks.effective(candidate)
-        if candidate.tier is Tier.LAST or len(places) >= (2 * most if rank + LEAST_GAIN < worst else most):
+        last = Tier.DUE if held else Tier.USUAL
+        if candidate.tier > last or len(places) >= (2 * most if rank + LEAST_GAIN < worst else most):
             break
         if not _has_room(rooms, candidate.job):
             lines.close()
