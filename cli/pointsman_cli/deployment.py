@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import botocore.session
+import click
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError, ProfileNotFound
 
@@ -61,7 +62,7 @@ class AwsAccess:
 
 @contextmanager
 def _stack(target: Target) -> Iterator[Wiring]:
-    yield Wiring(_settings(target, _outputs(target, otherwise="try --demo-at 14h")))
+    yield _wiring(target, _outputs(target, otherwise="try --demo-at 14h"))
 
 
 @contextmanager
@@ -75,7 +76,7 @@ def _rollouts(target: Target) -> Iterator["DeployedRollouts"]:
     if OUTPUT not in outputs:
         raise Misconfigured(f"stack {target.stack} has no output {OUTPUT}: it was deployed before there were rollouts")
     invoker = _client("lambda", target.endpoint_url, read=LONGEST_COMMAND, attempts=1)
-    yield DeployedRollouts(Wiring(_settings(target, outputs)), outputs[OUTPUT], invoker)
+    yield DeployedRollouts(_wiring(target, outputs), outputs[OUTPUT], invoker)
 
 
 @contextmanager
@@ -101,7 +102,11 @@ def _examiner(target: Target, caller: str) -> Iterator["Examiner"]:
     }
     region = made["cloudformation"].meta.region_name
     may = allowed(IamPermissions(made.pop("iam"), region), caller, region)
-    yield Examiner(target.stack or "", Wiring(_settings(target, outputs)), Clients(**made), outputs, may)
+    yield Examiner(target.stack or "", _wiring(target, outputs), Clients(**made), outputs, may)
+
+
+def _wiring(target: Target, outputs: dict[str, str]) -> Wiring:
+    return Wiring(_settings(target, outputs), unreadable=lambda why: click.echo(why, err=True))
 
 
 def _outputs(target: Target, otherwise: str) -> dict[str, str]:

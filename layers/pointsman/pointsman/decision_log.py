@@ -39,6 +39,10 @@ class PowertoolsLog:
         """A notice could not be sent; it will be."""
         self._logger.warning("a notice is not sent yet", extra={"queue": queue, "why": why})
 
+    def unreadable(self, why: str) -> None:
+        """A stored item is none."""
+        self._logger.warning("unreadable item", extra={"why": why})
+
     def passed(self, report: "PassReport") -> None:
         """A pass came to its end: the decision with its reasons, then the queue's figures."""
         decision, view = report.decision, report.view

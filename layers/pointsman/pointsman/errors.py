@@ -8,6 +8,7 @@ PointsmanError
 ├── Gone             the job is no longer there, or no longer in a state that can be changed: leave it out
 ├── Refused          the service will not do it, at least not now: keep its words, and look again
 └── Misconfigured    the operator mends the deployment or the queue; a retry does not help
+    └── Unreadable   so it is with one stored item, which is named; nothing else suffers from it
 """
 
 
@@ -51,3 +52,7 @@ class Refused(PointsmanError):
 
 class Misconfigured(PointsmanError):
     """A queue or a deployment that cannot work as it is; the message names what to mend."""
+
+
+class Unreadable(Misconfigured):
+    """A stored item is damaged, or another release wrote it; the message has its key and what helps."""

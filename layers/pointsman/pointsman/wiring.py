@@ -3,6 +3,7 @@
 What not every function needs is imported where it is made: the others do not pay for it when they start cold.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from time import time
@@ -55,6 +56,8 @@ class Wiring:
     """Everything of one deployment, each part made when it is first asked for."""
 
     settings: Settings
+    unreadable: Callable[[str], None] | None = None
+    """Who is told of an item of the job table that cannot be read; the log is, if nobody else."""
 
     @cached_property
     def _clients(self) -> Clients:
@@ -79,7 +82,8 @@ class Wiring:
     @cached_property
     def jobs(self) -> DynamoJobTable:
         """The table of what Batch can rebuild."""
-        return DynamoJobTable(self._clients.dynamodb, self.settings.jobs_table)
+        told = self.unreadable or PowertoolsLog().unreadable
+        return DynamoJobTable(self._clients.dynamodb, self.settings.jobs_table, told=told)
 
     @cached_property
     def days(self) -> "DynamoDayTable":

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from pointsman.aws.table import Item, Table, Values, attributes, number, real, text
+from pointsman.aws.unreadable import read
 from pointsman.errors import Conflict
 from pointsman.ports import RecordedMove, Standstill, StoredPolicy, Write
 from pointsman.queues.effects import Effect
@@ -35,8 +37,7 @@ class DynamoControl:
         item = self._table.get(_key(f"POLICY#{queue}", _version(number)))
         if item is None:
             return None
-        applied = float(item["applied_at"]["N"])
-        return StoredPolicy(queue, number, item["document"]["S"], applied, item["applied_by"]["S"])
+        return read(partial(_policy, queue, number), item, "apply the policy again")
 
     def put_policy(self, queue: str, document: str, now: float, by: str, *, after: int | None = None) -> StoredPolicy:
         """Store a new version beside the old ones and move the pointer to it. Raises `Conflict`."""
@@ -54,7 +55,7 @@ class DynamoControl:
 
     def _pointer(self, queue: str) -> int:
         item = self._table.get(_key(f"POLICY#{queue}", "pointer"))
-        return int(item["number"]["N"]) if item else 0
+        return read(lambda found: int(found["number"]["N"]), item) if item else 0
 
     def queues(self) -> tuple[str, ...]:
         """Every queue that has a policy."""
@@ -64,7 +65,7 @@ class DynamoControl:
     def effects(self, queue: str) -> tuple[Effect, ...]:
         """The stored effects of the queue, the oldest first."""
         found = self._table.query("pk = :pk", {":pk": text(f"EFFECT#{queue}")}, ConsistentRead=True)
-        return tuple(sorted(map(_effect, found), key=lambda e: (e.since, e.alarm, e.boost)))
+        return tuple(sorted((read(_effect, item) for item in found), key=lambda e: (e.since, e.alarm, e.boost)))
 
     def put_effect(self, queue: str, effect: Effect) -> None:
         """Store an effect; a second write of the same one changes nothing, but that it may say when it ended."""
@@ -88,7 +89,7 @@ class DynamoControl:
     def pins(self, queue: str) -> tuple[Pin, ...]:
         """What people said of single jobs of the queue; those that are over may be among them."""
         found = self._table.query("pk = :pk", {":pk": text(f"PIN#{queue}")}, ConsistentRead=True)
-        return tuple(map(_pin, found))
+        return tuple(read(_pin, item) for item in found)
 
     def put_pin(self, queue: str, pin: Pin) -> None:
         """Store a pin; the last of a job is the one kept."""
@@ -108,7 +109,7 @@ class DynamoControl:
     def writes(self, job_ids: Iterable[str]) -> Mapping[str, Write]:
         """What we last meant these jobs to have."""
         found = self._table.get_many(_key(f"WRITE#{job_id}", "write") for job_id in dict.fromkeys(job_ids))
-        return {write.job_id: write for write in map(_write, found)}
+        return {write.job_id: write for write in (read(_write, item) for item in found)}
 
     def put_writes(self, writes: Sequence[Write]) -> None:
         """Store what we are about to write; the newest of a job is the one kept."""
@@ -127,14 +128,15 @@ class DynamoControl:
             return ()
         values = {":pk": text(f"MOVE#{queue}"), ":since": text(_milliseconds(max(0.0, since)))}
         for item in self._table.query("pk = :pk AND sk >= :since", values, ScanIndexForward=False, Limit=limit):
-            found.append(_recorded(queue, item))
+            found.append(read(partial(_recorded, queue), item))
             if len(found) == limit:
                 break
         return tuple(found)
 
     def notices(self, queue: str) -> tuple[QueueNotice, ...]:
         """Every notice of the queue, by key."""
-        return tuple(map(_notice, self._table.query("pk = :pk", {":pk": text(f"NOTICE#{queue}")}, ConsistentRead=True)))
+        found = self._table.query("pk = :pk", {":pk": text(f"NOTICE#{queue}")}, ConsistentRead=True)
+        return tuple(read(_notice, item) for item in found)
 
     def put_notice(self, queue: str, notice: QueueNotice, before: QueueNotice | None) -> None:
         """Store a notice in the place of `before` (None: there is none of its key). Raises `Conflict` otherwise."""
@@ -161,7 +163,8 @@ class DynamoControl:
         item = self._table.get(_key("STOP", "stop"))
         if item is None:
             return None
-        return Standstill(real(item, "at") or 0.0, *(item.get(name, {"S": ""})["S"] for name in ("by", "reason")))
+        said = [str(item.get(name, {}).get("S", "")) for name in ("by", "reason")]
+        return Standstill(float(item.get("at", {}).get("N", 0.0)), *said)
 
     def stand_still(self, wanted: Standstill) -> Standstill:
         """Stop everything, and keep a line of it; gives what is in force, which is the first where there was one."""
@@ -208,6 +211,11 @@ def _version(number_: int) -> str:
 
 def _milliseconds(moment: float) -> str:
     return f"{round(moment * 1000):013d}"
+
+
+def _policy(queue: str, number_: int, item: Item) -> StoredPolicy:
+    applied = float(item["applied_at"]["N"])
+    return StoredPolicy(queue, number_, item["document"]["S"], applied, item["applied_by"]["S"])
 
 
 def _effect(item: Item) -> Effect:

@@ -5,15 +5,18 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from pointsman.aws.stored_values import unpack
 from pointsman.aws.table import Item, Table, number, text
+from pointsman.aws.unreadable import read
 from pointsman.queues.day_sums import ClassSums, DaySums, Use
 from pointsman.queues.days import Counted, Day, Ledger
 
 KEPT_DAYS = 400
 DAY = 86_400
-_CLASS = {field.name for field in fields(ClassSums)}
+_COUNTED = tuple[int, int, float | None, float]
 _SUMS = {field.name for field in fields(DaySums)}
 
 
@@ -29,7 +32,7 @@ class DynamoDayTable:
         values = {":pk": text(f"DAY#{queue}")}
         found = self._table.query("pk = :pk", values, ScanIndexForward=False, Limit=1, ConsistentRead=True)
         item = next(found, None)
-        return None if item is None else _day(queue, item)
+        return None if item is None else read(partial(_day, queue), item)
 
     def save(self, days: Sequence[Day]) -> None:
         """Store these days, all or none, if each still has its version; raises `Conflict`."""
@@ -54,7 +57,7 @@ class DynamoDayTable:
         """The days of the queue from the first to the last, the oldest first."""
         values = {":pk": text(f"DAY#{queue}"), ":first": text(first), ":last": text(last)}
         found = self._table.query("pk = :pk AND sk BETWEEN :first AND :last", values)
-        return tuple(replace(_day(queue, item), ledger=None) for item in found)
+        return tuple(replace(read(partial(_day, queue), item), ledger=None) for item in found)
 
 
 def _condition(day: Day) -> dict[str, Any]:
@@ -82,17 +85,20 @@ def _day(queue: str, item: Item) -> Day:
     """The stored day; fields that a later release added are left out."""
     told = {name: value for name, value in json.loads(item["sums"]["S"]).items() if name in _SUMS}
     classes = {name: _class(sums) for name, sums in told.pop("classes", {}).items()}
+    evictions = {reason: unpack(int, count) for reason, count in told.pop("evictions", {}).items()}
     ledger = None
     if "ledger" in item:
         state = json.loads(zlib.decompress(item["ledger"]["B"]))
-        counted = {i: Counted(*one) for i, one in state["jobs"].items()}
-        ledger = Ledger(state["at"], Use(**state["use"]), counted)
-    return Day(queue, item["sk"]["S"], DaySums(**told, classes=classes), ledger, int(item["v"]["N"]))
+        counted = {i: Counted(*unpack(_COUNTED, one)) for i, one in state["jobs"].items()}
+        ledger = Ledger(unpack(float, state["at"]), unpack(Use, state["use"]), counted)
+    sums = replace(unpack(DaySums, told), evictions=evictions, classes=classes)
+    return Day(queue, item["sk"]["S"], sums, ledger, int(item["v"]["N"]))
 
 
 def _class(told: dict[str, Any]) -> ClassSums:
-    known = {name: value for name, value in told.items() if name in _CLASS}
-    return ClassSums(**{**known, "buckets": {int(n): count for n, count in known.get("buckets", {}).items()}})
+    buckets = {int(n): unpack(int, count) for n, count in told.pop("buckets", {}).items()}
+    sums: ClassSums = replace(unpack(ClassSums, told), buckets=buckets)
+    return sums
 
 
 def _json(value: Any) -> str:

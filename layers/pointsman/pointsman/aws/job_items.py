@@ -39,6 +39,13 @@ _DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
 # Among the tags stand the mark by which others were left out, and in a quota share instance types and checkpoints.
 _DEFAULTS: list[Any] = ["", 0, 0, None, None, 0, 0, None, 0, 0, None, None, 0, 0, None, 0, None, None, None, "", ""]
 _FIELDS = len(_DEFAULTS)
+_NONE, _TEXT = type(None), {str}
+_KINDS: list[set[type]] = [
+    {str}, {int}, {int}, {str, _NONE}, {int, _NONE}, {int}, {int}, {dict, _NONE}, {int, _NONE}, {int}, {int, _NONE},
+    {int, _NONE}, {int}, {int}, {int, _NONE}, {int}, {str, list, _NONE}, {str, _NONE}, {int, _NONE}, {str}, {str},
+]  # fmt: skip
+_sound: set[tuple[type, ...]] = set()
+_LAST = 10**14  # milliseconds: the year 5138
 
 
 def key(job_id: str) -> Item:
@@ -90,9 +97,14 @@ def encode(record: JobRecord) -> Item:
 
 
 def decode(item: Item, queue: str | None = None) -> JobRecord:
-    """The record of an item; `queue` is the one that the index was asked for, when the item came without."""
+    """The record of an item; `queue` is the one that the index was asked for, when the item came without.
+
+    Raises one of `unreadable.BROKEN` for an item that is none.
+    """
     state = json.loads(item["st"]["S"])
     state += _DEFAULTS[len(state) :]
+    if (kinds := tuple(map(type, state[:_FIELDS]))) not in _sound:  # of many jobs there are few kinds
+        _check(kinds)
     (name, number_, after, share, size, gpus, priority, tags,
      submitted, attempts, started, stopped, preemptions, flags, since, crashes,
      types, checkpoints, outlives, reason, training) = state[:_FIELDS]  # fmt: skip
@@ -101,6 +113,11 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
     checkpoints = _checkpoints(tags.pop(_CHECKPOINTS, checkpoints), name)
     created = int((item.get("s") or item["sort"])["S"][2:])
     at = created + after
+    farthest = max(created, abs(at), abs(started or 0), abs(stopped or 0), abs(since or 0))
+    if farthest >= _LAST or created < 0 or number_ < 0 or (size is not None and size <= 0):
+        raise ValueError("no job has these times, or this status or size")
+    if tags and {*map(type, tags.values())} != _TEXT:
+        raise TypeError("a tag is no text")
     return JobRecord(
         item["pk"]["S"][4:],
         (item.get("q") or item["queue"])["S"] if queue is None else queue,
@@ -149,6 +166,14 @@ def _beside(record: JobRecord, detail: Detail) -> dict[str, Any] | None:
         short = detail.checkpoints.replace("s3://", _S3)
         beside[_CHECKPOINTS] = short.replace(record.name, _NAME) if record.name else short
     return beside or None
+
+
+def _check(kinds: tuple[type, ...]) -> None:
+    """Raise TypeError unless each field is of its kind; what is sound is remembered."""
+    for kind, wanted in zip(kinds, _KINDS, strict=True):
+        if kind not in wanted:
+            raise TypeError(f"a field is {kind.__name__}")
+    _sound.add(kinds)
 
 
 def _types(stored: str | list[list[Any]] | None, size: int) -> tuple[tuple[str, int], ...]:

@@ -2,18 +2,19 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
 
 from pointsman.aws import job_items
 from pointsman.aws.stored_values import unpack
 from pointsman.aws.table import Item, Table, number, text
-from pointsman.errors import Conflict
-from pointsman.ports import QueueDescription, QueueRecord, Sweep
+from pointsman.aws.unreadable import read
+from pointsman.errors import Conflict, Unreadable
+from pointsman.ports import QueueRecord
 from pointsman.queues.estimates import History
-from pointsman.queues.jobs import JobRecord, Status
-from pointsman.queues.usage import Usage
+from pointsman.queues.jobs import JobRecord
 
 CALLS_A_SECOND = 2.0  # the account's budget of Batch calls, and what it saves up
 SAVED_CALLS = 120
@@ -22,16 +23,30 @@ BUDGET_TRIES = 4
 HISTORY_BYTES = 390_000  # an item holds 400 KB
 NEW = "attribute_not_exists(pk)"
 UNCHANGED = "v = :v"
+MADE_ANEW = "nothing is to be done, it is made anew"
+
+_Value = TypeVar("_Value")
 
 
 class DynamoJobTable:
-    """`JOB#id`, `QUEUE#name`, `ESTIMATE#queue` and `BUDGET` in one table with one sparse index."""
+    """`JOB#id`, `QUEUE#name`, `ESTIMATE#queue` and `BUDGET` in one table with one sparse index.
+
+    An item that cannot be read counts as none, and the next that is stored takes its place: Batch can rebuild it.
+    `told` is told which and why.
+    """
 
     def __init__(
-        self, dynamodb: Any, table: str, *, calls_a_second: float = CALLS_A_SECOND, saved_calls: int = SAVED_CALLS
+        self,
+        dynamodb: Any,
+        table: str,
+        *,
+        calls_a_second: float = CALLS_A_SECOND,
+        saved_calls: int = SAVED_CALLS,
+        told: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Use this table."""
         self._table = Table(dynamodb, table)
+        self._told = told
         self._rate = calls_a_second
         self._most = saved_calls
         self._bucket: _Bucket | None = None
@@ -39,7 +54,7 @@ class DynamoJobTable:
     def load(self, job_ids: Iterable[str]) -> Mapping[str, JobRecord]:
         """The stored records of these jobs, read consistently; the unknown are left out."""
         found = self._table.get_many(job_items.key(job_id) for job_id in dict.fromkeys(job_ids))
-        return {record.job_id: record for record in map(job_items.decode, found)}
+        return {record.job_id: record for record in self._readable(job_items.decode, found)}
 
     def save(self, record: JobRecord) -> JobRecord:
         """Store the record if it still has its version; the stored one has the next. Raises `Conflict`."""
@@ -52,12 +67,13 @@ class DynamoJobTable:
         found = self._table.query(
             "q = :q", {":q": text(queue)}, IndexName="active_by_queue", ProjectionExpression=job_items.READ
         )
-        return tuple(job_items.decode(item, queue) for item in found)
+        return tuple(self._readable(partial(job_items.decode, queue=queue), found))
 
     def queue(self, name: str) -> QueueRecord:
         """The queue's record; one of version 0 when there is none."""
         item = self._table.get({"pk": text(f"QUEUE#{name}")})
-        return QueueRecord(name) if item is None else _queue_record(name, item)
+        found = self._readable(partial(_queue_record, name), [item] if item else ())
+        return next(found, QueueRecord(name))
 
     def save_queue(self, record: QueueRecord) -> QueueRecord:
         """Store the record if it still has its version; the stored one has the next. Raises `Conflict`."""
@@ -70,11 +86,7 @@ class DynamoJobTable:
     def history(self, queue: str) -> History:
         """What run times have been learned of the queue's jobs."""
         item = self._table.get({"pk": text(f"ESTIMATE#{queue}")})
-        if item is None:
-            return History()
-        circles = json.loads(zlib.decompress(item["h"]["B"]))
-        crashes = json.loads(item["c"]["S"]) if "c" in item else {}
-        return History({circle: tuple(map(float, seconds)) for circle, seconds in circles.items()}, crashes)
+        return next(self._readable(_history, [item] if item else ()), History())
 
     def save_history(self, queue: str, history: History) -> None:
         """Store what has been learned, to the tenth of a second, and of that the newest that one item holds."""
@@ -102,7 +114,7 @@ class DynamoJobTable:
             at = now if bucket.at > now + AMISS else max(now, bucket.at)
             tokens = min(float(self._most), bucket.tokens + self._rate * max(0.0, at - bucket.at))
             granted = min(wanted, int(tokens))
-            if granted == 0 and at >= bucket.at:
+            if granted == 0 and at >= bucket.at and bucket.version:
                 return 0
             left = _Bucket(tokens - granted, at, bucket.version + 1)
             try:
@@ -117,13 +129,29 @@ class DynamoJobTable:
         item = self._table.get({"pk": text("BUDGET")})
         if item is None:
             return _Bucket(float(self._most), now, 0)
-        return _Bucket(float(item["tokens"]["N"]), float(item["at"]["N"]), int(item["v"]["N"]))
+        return next(self._readable(_bucket, [item]), _Bucket(0.0, now, 0))
+
+    def _readable(self, reader: Callable[[Item], _Value], items: Iterable[Item]) -> Iterator[_Value]:
+        for item in items:
+            try:
+                yield read(reader, item, MADE_ANEW)
+            except Unreadable as error:
+                self._told(str(error))
 
     def _put(self, item: Item, version: int) -> None:
-        if version == 0:
-            self._table.put(item, NEW)
-        else:
+        if version:
             self._table.put(item, UNCHANGED, {":v": number(version)})
+            return
+        try:
+            self._table.put(item, NEW)
+        except Conflict:
+            there = next(self._table.get_many([{"pk": item["pk"]}]), None)
+            if there is None or _is_sound(there):
+                raise
+            same = {name: there[name] for name in ("st", "v") if name in there}
+            gone = [f"attribute_not_exists({name})" for name in ("st", "v") if name not in there]
+            condition = " AND ".join([*(f"{name} = :{name}" for name in same), *gone])
+            self._table.put(item, condition, {f":{name}": value for name, value in same.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +170,32 @@ def _packed(circles: list[tuple[str, list[float]]]) -> bytes:
     return zlib.compress(json.dumps(dict(circles), separators=(",", ":")).encode())
 
 
+def _is_sound(item: Item) -> bool:
+    """Whether the item of a job, a queue or the budget can be read."""
+    kind, _, name = item["pk"]["S"].partition("#")
+    readers: dict[str, Callable[[Item], object]] = {"JOB": job_items.decode, "QUEUE": partial(_queue_record, name)}
+    try:
+        read(readers.get(kind, _bucket), item)
+    except Unreadable:
+        return False
+    return True
+
+
+def _bucket(item: Item) -> _Bucket:
+    return _Bucket(float(item["tokens"]["N"]), float(item["at"]["N"]), int(item["v"]["N"]))
+
+
+def _history(item: Item) -> History:
+    circles = json.loads(zlib.decompress(item["h"]["B"]))
+    crashes = json.loads(item["c"]["S"]) if "c" in item else {}
+    return History(
+        {circle: unpack(tuple[float, ...], seconds) for circle, seconds in circles.items()},
+        {circle: unpack(int, count) for circle, count in crashes.items()},
+    )
+
+
 def _queue_record(name: str, item: Item) -> QueueRecord:
     """The stored record; fields that another release of ours stored and this one lacks are left out."""
-    known = {field.name for field in fields(QueueRecord)}
-    state: dict[str, Any] = {k: v for k, v in json.loads(item["st"]["S"]).items() if k in known}
-    if description := state.get("description"):
-        state["description"] = unpack(QueueDescription, description)
-    if sweep := state.get("sweep"):
-        state["sweep"] = Sweep(**{**sweep, "status": Status(sweep["status"])})
-    if usage := state.get("usage"):
-        state["usage"] = unpack(Usage, usage)
-    state["suspects"] = tuple(state.get("suspects", ()))
-    for pairs in ("priorities", "would", "preempted", "saved"):
-        state[pairs] = tuple((job_id, value) for job_id, value in state.get(pairs, ()))
-    return QueueRecord(queue=name, version=int(item["v"]["N"]), **state)
+    state = json.loads(item["st"]["S"])
+    record: QueueRecord = unpack(QueueRecord, {**state, "queue": name, "version": int(item["v"]["N"])})
+    return record

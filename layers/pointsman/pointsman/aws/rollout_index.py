@@ -4,11 +4,13 @@ from contextlib import suppress
 from typing import Any
 
 from pointsman.aws.table import Item, Table, number, text
-from pointsman.errors import Conflict, Gone
+from pointsman.aws.unreadable import read
+from pointsman.errors import Conflict, Gone, Unreadable
 from pointsman.rollout_wake_ports import OpenRollout, Woken
 from pointsman.rollouts.phase import Phase
 
 RECORD = "ROLLOUT"
+LEFT_ALONE = "nothing of the rollout is changed, mend that item of the control table"
 INDEX = "open_by_next_wake"
 OPEN = "rollout"  # the index has one partition: open rollouts are few
 PHASES = frozenset(phase.value for phase in Phase)  # a later release may know more: it looks after those itself
@@ -34,7 +36,7 @@ class DynamoRolloutIndex:
             )
         except Conflict:
             raise Gone(f"there is no rollout {rollout}") from None
-        return Woken(item.get("task_token", {"S": ""})["S"], int(item["generation"]["N"]))
+        return read(lambda at: Woken(at.get("task_token", {"S": ""})["S"], _generation(at)), item, LEFT_ALONE)
 
     def succeed(self, rollout: str, generation: int) -> int:
         """Make the next generation the real one, if this one still is; gives the real one."""
@@ -52,17 +54,24 @@ class DynamoRolloutIndex:
         item = self._table.get(item_key(rollout))
         if item is None:
             raise Gone(f"there is no rollout {rollout}")
-        return int(item["generation"]["N"])
+        return read(_generation, item, LEFT_ALONE)
 
     def open(self) -> tuple[OpenRollout, ...]:
-        """Every rollout that is not done with, the most overdue first; eventually consistent."""
+        """Every rollout that is not done with, the most overdue first; eventually consistent.
+
+        One that cannot be read is left out, so that it keeps no other from being woken; its own passes say so.
+        """
         found = self._table.query(
             "#open = :open",
             {":open": text(OPEN)},
             IndexName=INDEX,
             ExpressionAttributeNames={"#open": "open"},
         )
-        return tuple(map(_open, (item for item in found if item["phase"]["S"] in PHASES)))
+        lines: list[OpenRollout] = []
+        for item in found:
+            with suppress(Unreadable):
+                lines += read(_open, item)
+        return tuple(lines)
 
     def close(self, rollout: str) -> None:
         """Be done with a rollout that has ended, and whose notices were sent."""
@@ -81,8 +90,15 @@ def item_key(rollout: str, sort: str = RECORD) -> Item:
     return {"pk": text(f"ROLLOUT#{rollout}"), "sk": text(sort)}
 
 
-def _open(item: Item) -> OpenRollout:
-    return OpenRollout(
+def _generation(item: Item) -> int:
+    return int(item["generation"]["N"])
+
+
+def _open(item: Item) -> tuple[OpenRollout, ...]:
+    """The line, unless a later release looks after it."""
+    if item["phase"]["S"] not in PHASES:
+        return ()
+    line = OpenRollout(
         item["pk"]["S"].removeprefix("ROLLOUT#"),
         Phase(item["phase"]["S"]),
         float(item["next_wake_at"]["N"]),
@@ -91,3 +107,4 @@ def _open(item: Item) -> OpenRollout:
         tuple(sorted(item.get("alarms", {"SS": ()})["SS"])),
         tuple(sorted(item.get("endpoints", {"SS": ()})["SS"])),
     )
+    return (line,)

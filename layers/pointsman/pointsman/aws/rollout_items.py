@@ -11,10 +11,11 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from pointsman.aws.rollout_index import item_key
+from pointsman.aws.rollout_index import LEFT_ALONE, item_key
 from pointsman.aws.stored_values import hints, pack, unpack
 from pointsman.aws.table import Item, number, text
-from pointsman.errors import Misconfigured
+from pointsman.aws.unreadable import BROKEN, read
+from pointsman.errors import Misconfigured, Unreadable
 from pointsman.rollout_ports import Refusal, StoredRollout
 from pointsman.rollouts.decision import JournalEntry
 from pointsman.rollouts.plan import Plan
@@ -119,7 +120,8 @@ def read_rollout(item: Item, planned: tuple[Item, Iterable[Item]] | None, compon
     A component that never changed since the plan was made has no item of its own. Raises `Misconfigured` when a later
     release of ours wrote them.
     """
-    rollout, schema = item["pk"]["S"].removeprefix("ROLLOUT#"), int(item["schema"]["N"])
+    rollout = item["pk"]["S"].removeprefix("ROLLOUT#")
+    schema = read(lambda found: int(found["schema"]["N"]), item, LEFT_ALONE)
     if schema > SCHEMA:
         raise Misconfigured(
             f"rollout {rollout} was written by a later release of Pointsman (schema {schema}, not {SCHEMA}): "
@@ -133,19 +135,19 @@ def read_rollout(item: Item, planned: tuple[Item, Iterable[Item]] | None, compon
         refusals = {name: unpack(Refusal, each) for name, each in json.loads(item["refusals"]["S"]).items()}
         plan = read_plan(*planned) if planned is not None else None
         first = unpack(tuple[ComponentRecord, ...], unsqueezed(planned[0]["components"]) if planned is not None else [])
-    except (ValueError, KeyError, TypeError) as error:
-        raise Misconfigured(f"rollout {rollout} cannot be read, and was written by another release: {error}") from error
-    return StoredRollout(
-        record=replace(record, components=tuple(changed.get(part.name, part) for part in first)),
-        request=request,
-        plan=plan,
-        wake_seq=int(item["wake_seq"]["N"]),
-        generation=int(item["generation"]["N"]),
-        passes=int(item["passes"]["N"]),
-        next_wake_at=float(item["next_wake_at"]["N"]) if "next_wake_at" in item else 0.0,
-        unsent=int(item["unsent"]["N"]) if "unsent" in item else 0,
-        refusals=refusals,
-    )
+        return StoredRollout(
+            record=replace(record, components=tuple(changed.get(part.name, part) for part in first)),
+            request=request,
+            plan=plan,
+            wake_seq=int(item["wake_seq"]["N"]),
+            generation=int(item["generation"]["N"]),
+            passes=int(item["passes"]["N"]),
+            next_wake_at=float(item["next_wake_at"]["N"]) if "next_wake_at" in item else 0.0,
+            unsent=int(item["unsent"]["N"]) if "unsent" in item else 0,
+            refusals=refusals,
+        )
+    except BROKEN as error:
+        raise Unreadable(f"rollout {rollout} cannot be read, and was written by another release: {error}") from error
 
 
 def written_refusals(refusals: Mapping[str, Refusal]) -> str:

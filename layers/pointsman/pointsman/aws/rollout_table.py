@@ -11,6 +11,7 @@ from typing import Any
 from pointsman.aws import rollout_items as items
 from pointsman.aws.rollout_index import ENDED, OPEN, DynamoRolloutIndex, item_key
 from pointsman.aws.table import Item, number, text
+from pointsman.aws.unreadable import read
 from pointsman.errors import Conflict, Gone
 from pointsman.rollout_ports import Refusal, StoredRollout
 from pointsman.rollouts.decision import Decision, JournalEntry, ResumeScaling, SetCopies, SubmitUpdate, SuspendScaling
@@ -136,20 +137,16 @@ class DynamoRolloutTable(DynamoRolloutIndex):
     def locks(self, endpoints: Iterable[str]) -> Mapping[str, LockView]:
         """Who has these endpoints; one that was never locked is left out."""
         found = self._table.get_many(items.lock_key(endpoint) for endpoint in dict.fromkeys(endpoints))
-        return {
-            item["pk"]["S"].removeprefix("LOCK#"): LockView(item["owner"]["S"], int(item["fence"]["N"]))
-            for item in found
-        }
+        return dict(read(_lock, item) for item in found)
 
     def journal(self, rollout: str) -> tuple[JournalEntry, ...]:
         """Every commit of the rollout, the oldest first."""
-        return tuple(map(items.read_journal, self._parts(rollout, "JOURNAL#")))
+        return tuple(read(items.read_journal, item) for item in self._parts(rollout, "JOURNAL#"))
 
     def notices(self, rollout: str) -> tuple[Notice, ...]:
         """The notices that were not sent, the oldest first."""
         rows = [row for row in self._parts(rollout, "NOTICE#") if "sent" not in row]
-        rows.sort(key=lambda row: (int(row["rev"]["N"]), row["sk"]["S"]))
-        return tuple(Notice(row["sk"]["S"].removeprefix("NOTICE#"), row["sentence"]["S"]) for row in rows)
+        return tuple(notice for _, _, notice in sorted(read(_noticed, row) for row in rows))
 
     def sent(self, rollout: str, key: str) -> None:
         """Remember that this notice was sent."""
@@ -206,6 +203,15 @@ class DynamoRolloutTable(DynamoRolloutIndex):
     def _parts(self, rollout: str, prefix: str) -> Iterator[Item]:
         values = {":pk": text(f"ROLLOUT#{rollout}"), ":sk": text(prefix)}
         return self._table.query("pk = :pk AND begins_with(sk, :sk)", values, ConsistentRead=True)
+
+
+def _lock(item: Item) -> tuple[str, LockView]:
+    return item["pk"]["S"].removeprefix("LOCK#"), LockView(item["owner"]["S"], int(item["fence"]["N"]))
+
+
+def _noticed(row: Item) -> tuple[int, str, Notice]:
+    key: str = row["sk"]["S"]
+    return int(row["rev"]["N"]), key, Notice(key.removeprefix("NOTICE#"), row["sentence"]["S"])
 
 
 def _line(decision: Decision) -> JournalEntry:

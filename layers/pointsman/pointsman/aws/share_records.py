@@ -5,6 +5,7 @@ from typing import Any
 
 from pointsman.aws.stored_values import pack, unpack
 from pointsman.aws.table import Item, Table, number, text
+from pointsman.aws.unreadable import read
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.share_changes import ShareChange
 
@@ -23,7 +24,7 @@ class DynamoShareRecords:
         """The queue's evictions that were asked for since then, the oldest first."""
         values = {":pk": text(f"EVICTION#{queue}"), ":since": text(_milliseconds(max(0.0, since)))}
         found = self._table.query("pk = :pk AND sk >= :since", values, ConsistentRead=True)
-        return tuple(unpack(Eviction, json.loads(item["st"]["S"])) for item in found)
+        return tuple(read(_eviction, item) for item in found)
 
     def put_eviction(self, queue: str, eviction: Eviction) -> None:
         """Store an eviction; the last of one evictor and moment is the one kept."""
@@ -34,7 +35,7 @@ class DynamoShareRecords:
     def share_changes(self, queue: str) -> tuple[ShareChange, ...]:
         """What is changed of the queue's shares and not given back."""
         found = self._table.query("pk = :pk", {":pk": text(f"SHARE#{queue}")}, ConsistentRead=True)
-        return tuple(unpack(ShareChange, json.loads(item["st"]["S"])) for item in found)
+        return tuple(read(_share_change, item) for item in found)
 
     def put_share_change(self, queue: str, change: ShareChange) -> None:
         """Note a change; the last of one share and setting is the one kept."""
@@ -43,6 +44,16 @@ class DynamoShareRecords:
     def drop_share_change(self, queue: str, change: ShareChange) -> None:
         """Forget a change that was given back."""
         self._table.delete(_change(queue, change))
+
+
+def _eviction(item: Item) -> Eviction:
+    eviction: Eviction = unpack(Eviction, json.loads(item["st"]["S"]))
+    return eviction
+
+
+def _share_change(item: Item) -> ShareChange:
+    change: ShareChange = unpack(ShareChange, json.loads(item["st"]["S"]))
+    return change
 
 
 def _key(pk: str, sk: str) -> Item:

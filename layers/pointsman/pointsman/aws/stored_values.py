@@ -49,12 +49,39 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return lambda data: _dataclass(kind, data)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind
-    if kind is float:
-        return float
-    return lambda data: data
+    return _PLAIN.get(kind, lambda data: data)
+
+
+def _number(data: Any) -> float:
+    if isinstance(data, bool) or not isinstance(data, int | float) or data != data:  # noqa: PLR0124 - NaN
+        raise TypeError(f"{data!r:.40} is no number")
+    return float(data)
+
+
+def _whole(data: Any) -> int:
+    if isinstance(data, bool) or _number(data) % 1:
+        raise TypeError(f"{data!r:.40} is no whole number")
+    return int(data)
+
+
+def _text(data: Any) -> str:
+    if not isinstance(data, str):
+        raise TypeError(f"{data!r:.40} is no text")
+    return data
+
+
+def _flag(data: Any) -> bool:
+    if not isinstance(data, bool):
+        raise TypeError(f"{data!r:.40} is neither true nor false")
+    return data
+
+
+_PLAIN: dict[Any, Callable[[Any], Any]] = {float: _number, int: _whole, str: _text, bool: _flag}
 
 
 def _dataclass(kind: Any, data: dict[str, Any]) -> Any:
+    if not isinstance(data, dict):
+        raise TypeError(f"{data!r:.40} is no {kind.__name__}")
     known = hints(kind)
     values: dict[str, Any] = {}
     for field in fields(kind):

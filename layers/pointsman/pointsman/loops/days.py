@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pointsman.day_ports import DayTable
+from pointsman.errors import Unreadable
 from pointsman.loops.observe import Observation, known_enough
 from pointsman.loops.view import UNDESCRIBED
 from pointsman.ports import Control
@@ -30,8 +31,18 @@ class DayBook:
     days: DayTable
     control: Control
 
-    def count(self, seen: Observation, policy: Policy) -> None:
-        """Add what is new to the day. Raises `Conflict` where another pass has counted since."""
+    def count(self, seen: Observation, policy: Policy) -> tuple[str, ...]:
+        """Add what is new to the day. Raises `Conflict` where another pass has counted since.
+
+        Where the day or a move of it cannot be read, nothing is counted, and what people should know is the answer.
+        """
+        try:
+            self._count(seen, policy)
+        except Unreadable as error:  # figures are worth less than the queue
+            return (f"the day is not counted: {error}",)
+        return ()
+
+    def _count(self, seen: Observation, policy: Policy) -> None:
         view, newest = seen.view, self.days.newest(seen.view.queue)
         ledger = newest.ledger if newest and newest.ledger else Ledger(view.now)
         moves = self.control.moves(view.queue, ledger.at, MOST_MOVES) if newest else ()

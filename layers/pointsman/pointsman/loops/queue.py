@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import partial
 
 from pointsman.documents import InvalidDocument
-from pointsman.errors import Conflict, Gone, Misconfigured, Transient
+from pointsman.errors import Conflict, Gone, Misconfigured, Transient, Unreadable
 from pointsman.log_ports import PassLog, PassReport
 from pointsman.loops.days import DayBook
 from pointsman.loops.decision import look_and_decide
@@ -78,7 +78,11 @@ class QueueLoop:
 
     def _run(self, queue: str, owner: str) -> None:
         now = self.clock.now()
-        stored = self.control.policy(queue)
+        try:
+            stored = self.control.policy(queue)
+        except Unreadable as error:  # nothing is known of this queue, and the minute wakes it again
+            self.log.failed(queue, str(error), known=True)
+            return
         if stored is None:
             self.log.skipped(queue, "it has no policy: its jobs are recorded, nothing is decided")
             return
@@ -126,15 +130,15 @@ class QueueLoop:
         began = self.clock.now()
         seen, decision = look_and_decide(self.observer, taken, policy, died=died)
         looked = self.clock.now() - began
-        self.days.count(seen, policy)
+        uncounted = self.days.count(seen, policy)
         self.observer.let_go(seen, policy)
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes = self._act(seen, decision, taken) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
         self._record(stored, seen, decision, outcomes)
-        self._tell(seen, decision)
+        untold = self._tell(seen, decision)
         kept = self._keep_shares(seen, decision, outcomes, policy, taken, act=mode is Mode.ACT)
         gauged, gpus, unread = self.gpus.measure(seen, seen.record)
-        problems = (*seen.problems, *kept.problems, *([unread] if unread else []))
+        problems = (*seen.problems, *kept.problems, *([unread] if unread else []), *uncounted, *untold)
         self.log.passed(
             PassReport(
                 seen.view,
@@ -164,13 +168,20 @@ class QueueLoop:
             described_at=0.0 if kept.changed else seen.record.described_at,
         )
 
-    def _tell(self, seen: Observation, decision: Decision) -> None:
-        """What begins is stored before it is told, and what has ended, so that it can begin again."""
+    def _tell(self, seen: Observation, decision: Decision) -> tuple[str, ...]:
+        """What begins is stored before it is told, and what has ended, so that it can begin again.
+
+        Where a notice cannot be read nobody is told of anything, but by the answer.
+        """
         queue, rows, now = decision.queue, seen.records, self.clock.now()
         unsure = seen.view.unsure | {job_id for job_id, row in rows.items() if row.doubtful}
         stands = standing(decision.told, rows.values(), queue)
-        store(self.control, queue, stands, unplanned(seen.preempted, rows), now, unsure)
+        try:
+            store(self.control, queue, stands, unplanned(seen.preempted, rows), now, unsure)
+        except Unreadable as error:
+            return (f"people are told of nothing: {error}",)
         self.teller.tell(queue, now)
+        return ()
 
     def _fence(self, taken: QueueRecord) -> None:
         """Raise `Transient` once another pass may soon be made: one that stood still writes no more."""

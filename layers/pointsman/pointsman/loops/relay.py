@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from pointsman.errors import Poison
+from pointsman.errors import Poison, Unreadable
 from pointsman.inbound import EndpointChanged, watched_event
 from pointsman.log_ports import WakerLog
 from pointsman.loops.rollout_wakers import RolloutRelay
@@ -47,7 +47,10 @@ class AlarmRelay:
         return (*rollouts, *queues)
 
     def _names(self, queue: str, alarm: str) -> bool:
-        stored = self.control.policy(queue)
+        try:
+            stored = self.control.policy(queue)
+        except Unreadable:  # the pass says what is wrong
+            return True
         if stored is None:
             return False
         return any(fnmatchcase(alarm, pattern) for pattern in _patterns(stored.document))

@@ -1,0 +1,68 @@
+"""A stored item that cannot be read: whose it is says so, once and clearly; nobody else suffers from it."""
+
+import json
+
+import pytest
+
+from pointsman.errors import Unreadable
+from tests.unit.loops.world import QUEUE, World
+
+WHY = "item PIN#search-training job-7 cannot be read (KeyError: 'by'): mend or delete that item of the control table"
+OTHER = "other-training"
+
+
+def world() -> World:
+    """A queue with a job to lift."""
+    made = World()
+    made.apply()
+    made.run("running", size=6)
+    made.submit("big", size=4, waited=600.0)
+    made.submit("small", size=2, name="prod-small")
+    made.clock.advance(5)
+    return made
+
+
+def test_a_policy_that_cannot_be_read_is_said_and_its_message_is_done_with() -> None:
+    queue = world()
+    queue.control.fail_next("policy", Unreadable(WHY))
+    assert queue.passes().run([queue.message(f'{{"queue": "{QUEUE}"}}')]) == ()
+    assert queue.log.failures == [(WHY, True)]
+    queue.pass_()
+    assert queue.priority("small") == 4999
+
+
+def test_an_alarm_wakes_the_queue_whose_policy_cannot_be_read_and_all_others_that_name_it() -> None:
+    queue = world()
+    rule = {"alarm": "drift-*", "boost": "research", "by": "48h"}
+    queue.control.put_policy(OTHER, json.dumps({"version": 1, "on_alarm": [rule]}), queue.clock.now(), "ana")
+    queue.control.fail_next("policy", Unreadable(WHY))
+    event = {
+        "source": "aws.cloudwatch",
+        "detail-type": "CloudWatch Alarm State Change",
+        "time": "2027-01-01T00:00:00Z",
+        "detail": {"alarmName": "drift-ranker", "state": {"value": "ALARM"}},
+    }
+    assert len(queue.relay().relay(event)) == 2
+
+
+@pytest.mark.parametrize("method", ["effects", "pins"])
+def test_what_a_decision_needs_and_cannot_be_read_is_the_queues_problem_and_nothing_is_moved(method: str) -> None:
+    queue = world()
+    queue.control.fail_next(method, Unreadable(WHY))
+    queue.pass_()
+    assert (queue.record.problem, queue.batch.priorities) == (WHY, [])
+    queue.pass_(after=90)
+    assert (queue.record.problem, queue.batch.priorities) == ("", [("small", 4999)])
+
+
+def test_figures_and_notices_that_cannot_be_read_are_said_and_the_queue_is_ordered_all_the_same() -> None:
+    queue = world()
+    queue.days.fail_next("newest", Unreadable("item DAY#q cannot be read"))
+    queue.control.fail_next("notices", Unreadable(WHY))
+    queue.pass_()
+    assert queue.batch.priorities == [("small", 4999)]
+    assert queue.record.problem == (
+        f"the day is not counted: item DAY#q cannot be read; people are told of nothing: {WHY}"
+    )
+    queue.pass_(after=90)
+    assert queue.record.problem == ""
