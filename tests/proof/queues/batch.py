@@ -1,8 +1,8 @@
 """Batch's ports on its behaviour model: what Batch would answer, with all that is undocumented as the world drew it."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pointsman.errors import Gone
@@ -45,7 +45,7 @@ class ModelBatch:
     clock: ModelClock
     whole: bool = True
     fresh: bool = False
-    described: int = field(default=0)
+    told: Callable[[ServiceJob, float], None] = lambda *_: None
 
     def describe_queue(self, name: str) -> QueueDescription:
         """The queue."""
@@ -80,15 +80,18 @@ class ModelBatch:
         page = jobs[start : start + PAGE]
         more = str(start + PAGE) if start + PAGE < len(jobs) else None
         now = self.clock.now()
+        for job in page if status.stage is Stage.BUSY else ():
+            self.told(job, self.model.now - self.model.settings.list_lag)
         return JobPage(tuple(replace(sighting(job, now), status=status, detail=None, attempts=0,
                                      preemptions=0, crashes=0) for job in page), more)  # fmt: skip
 
     def describe_job(self, job_id: str) -> Sighting:
         """The job as it is."""
-        self.described += 1
-        if job_id not in self.model.jobs:
+        job = self.model.jobs.get(job_id)
+        if job is None:
             raise Gone(f"there is no job {job_id}")
-        return sighting(self.model.jobs[job_id], self.clock.now())
+        self.told(job, self.model.now)
+        return sighting(job, self.clock.now())
 
     def set_priority(self, job_id: str, priority: int) -> None:
         """UpdateServiceJob."""

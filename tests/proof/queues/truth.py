@@ -43,6 +43,8 @@ class Truth:
         self.policies: list[tuple[float, Policy]] = []
         self.limits: dict[str, int] = {}
         self._rate, self._saved, self._tokens, self._filled = rate, saved, saved, world.model.now
+        stalls = world.trouble.pauses or world.trouble.jumps  # what a pass took of the budget it may spend much later
+        self._slack = 3 + (saved if stalls else 0)
         self._begun: dict[str, tuple[int, bool, int]] = {}
         self._writer = self._leases = 0
         self.writes_of: Counter[str] = Counter()
@@ -52,6 +54,7 @@ class Truth:
         self._written: dict[str, float] = {}
         self._overridden: dict[str, Hand] = {}
         self._told: set[str] = set()
+        self._secret: dict[str, float] = {}
         self._due_at: dict[str, float] = {}
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
@@ -117,6 +120,7 @@ class Truth:
     def happened(self, change: JobChange) -> None:
         """A job went on."""
         if change.kind == "state" and change.job.status == "SCHEDULED":
+            self._secret[change.job.job_id] = change.at
             self._started(change.job)
         elif change.kind == "preempting":
             self._evicted(change.job)
@@ -185,7 +189,7 @@ class Truth:
         protect = min(rule.preemption.protect for rule in rules if rule.preemption)
         most = max(rule.preemption.at_most_per_job for rule in rules if rule.preemption)
         ran = 0.0 if job.started_at is None else now - job.started_at
-        if ran < protect and not self._world.clock.skew:
+        if ran < protect:
             self.wrong("Q6", f"{told}, having run {ran:.0f} s of {protect:.0f} s")
         if job.checkpoint_seconds is None:
             self.wrong("Q6", f"{told}, and does not resume")
@@ -195,7 +199,16 @@ class Truth:
             self.wrong("Q6", f"{told}, which is of no higher class")
 
     def _unknowable(self, job: ServiceJob, evictor: ServiceJob) -> bool:
-        """Whether Batch moved one of both so shortly before our write that nobody can have known."""
+        """Whether Batch moved one of both so shortly before our write that nobody can have known.
+
+        Nor can anybody when no event came and no answer has shown it, or when a wrong clock puts all in another order.
+        """
+        if job.job_id in self._secret:
+            self.counts["evictions of a job of whose start nobody was told"] += 1
+            return True
+        if self._world.clock.skew:
+            self.counts["evictions while the clock was wrong"] += 1
+            return True
         blind = UNSEEN + self._world.model.settings.snapshot_lag
         back = [at for at, status in evictor.history[2:] if status == "RUNNABLE"]
         if back and self._written.get(evictor.job_id, -1e9) < back[-1] + blind:
@@ -232,8 +245,7 @@ class Truth:
         now = self._world.model.now
         self._tokens = min(self._saved, self._tokens + self._rate * (now - self._filled)) - cost
         self._filled = now
-        slack = 3 + (self._saved if self._world.trouble.pauses or self._world.trouble.jumps else 0)
-        if self._tokens < -slack:
+        if self._tokens < -self._slack:
             self.wrong("Q4", f"{method} is {-self._tokens:.0f} calls over the budget")
 
     def wrote(self, owner: str, method: str, args: Any, kwargs: Any) -> None:
@@ -300,9 +312,12 @@ class Truth:
         before = self._overdue
         self._overdue = Counter({job.job_id: before[job.job_id] + 1 for job in waiting}) if acted else Counter()
 
-    def told_end(self, job_id: str) -> None:
-        """An event has said that the job ended."""
-        self._told.add(job_id)
+    def told(self, job: ServiceJob, at: float, *, ended: bool = False) -> None:
+        """An event, or an answer of Batch, has said that the job held capacity at this time, or has `ended`."""
+        if at >= self._secret.get(job.job_id, 0.0):
+            self._secret.pop(job.job_id, None)
+        if ended:
+            self._told.add(job.job_id)
 
     def _beliefs(self, report: Any) -> None:
         """Q3, after each pass: what it said of priorities is so, and what people set was not set back."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil
@@ -87,6 +87,7 @@ class QueueWorld(World):
         rate, saved = luck.choice(((2.0, 120), (2.0, 120), (0.5, 60), (0.1, 12)))
         self.jobs = FakeJobTable(calls_a_second=rate, saved_calls=saved)
         self.truth = Truth(self, rate, saved)
+        self.batch.told = self.truth.told
         if isinstance(place, QuotaQueue) and profile == "lending":
             self.truth.limits = {name: place.share(name).value.borrow_limit for name in self.names}
         self.wakes = Woken(self)
@@ -184,21 +185,22 @@ class QueueWorld(World):
             self.faults["events lost"] += 1
             return
         times = 1 + (luck.random() < trouble.doubled)
-        ends = change.job.job_id if change.kind == "state" and change.job.finished else ""
+        says = partial(self.truth.told, change.job, change.at, ended=change.job.finished)
+        told = says if change.kind == "state" and (change.job.finished or change.job.holding) else None
         self.faults["events doubled"] += times - 1
         for _ in range(times):
             late = luck.random() < trouble.late
             self.faults["events late"] += late
             delay = luck.choice((30.0, 300.0, 3000.0, 86400.0)) if late else luck.uniform(0.5, 6.0)
-            self.later(delay, lambda: self.deliver(body, ends=ends))
+            self.later(delay, lambda: self.deliver(body, told=told))
 
-    def deliver(self, body: str, tries: int = 4, ends: str = "") -> None:
+    def deliver(self, body: str, tries: int = 4, told: Callable[[], None] | None = None) -> None:
         """Hand the message to the recorder, again while it asks for it."""
         again = self.recorder().record([Message(f"m{next(self._sequence)}", body)])
         if again and tries:
-            self.later(60.0, lambda: self.deliver(body, tries - 1, ends))
-        elif ends and not again:
-            self.truth.told_end(ends)
+            self.later(60.0, lambda: self.deliver(body, tries - 1, told))
+        elif told and not again:
+            told()
 
     def poison(self) -> None:
         """A message that nobody can read."""
