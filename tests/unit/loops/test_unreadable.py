@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pointsman.errors import Unreadable
+from pointsman.queues.jobs import Sighting
 from tests.unit.loops.world import QUEUE, World
 
 WHY = "item PIN#search-training job-7 cannot be read (KeyError: 'by'): mend or delete that item of the control table"
@@ -64,5 +65,25 @@ def test_figures_and_notices_that_cannot_be_read_are_said_and_the_queue_is_order
     assert queue.record.problem == (
         f"the day is not counted: item DAY#q cannot be read; people are told of nothing: {WHY}"
     )
+    queue.pass_(after=90)
+    assert queue.record.problem == ""
+
+
+def test_a_job_of_which_batch_tells_something_new_is_left_as_it_is_and_the_others_are_ordered() -> None:
+    queue = world()
+    why = "what AWS answered to describe_job of 'odd' cannot be read (ValueError: 'ASLEEP' is not a valid Status)"
+    queue.submit("odd", size=1, waited=900.0)
+    describe = queue.batch.describe_job
+
+    def odd(job_id: str) -> Sighting:
+        if job_id == "odd":
+            raise Unreadable(why)
+        return describe(job_id)
+
+    queue.batch.describe_job = odd  # type: ignore[method-assign]
+    queue.pass_()
+    assert queue.batch.priorities == [("small", 4999)]
+    assert queue.record.problem == f"job odd is left as it is: {why}"
+    queue.batch.describe_job = describe  # type: ignore[method-assign]
     queue.pass_(after=90)
     assert queue.record.problem == ""

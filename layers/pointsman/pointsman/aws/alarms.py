@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.queues.effects import AlarmTransition
 
 TYPES = ["MetricAlarm", "CompositeAlarm"]
@@ -22,6 +23,7 @@ class CloudWatchAlarms:
         """Use this client."""
         self._cloudwatch = cloudwatch
 
+    @understood
     def transitions(self, pattern: str, since: float) -> tuple[AlarmTransition, ...]:
         """Moves into ALARM since then, from the history of the alarms whose names match the glob, oldest first.
 

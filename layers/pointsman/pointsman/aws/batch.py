@@ -7,6 +7,7 @@ from typing import Any
 
 from pointsman.aws.faults import Translated
 from pointsman.aws.share_settings import AwsShareSettings, weights_of
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone
 from pointsman.ports import Clock, InstanceTypes, JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import REASON_CHARACTERS, Detail, Sighting, Stage, Status, crashes_in, training_job
@@ -29,6 +30,7 @@ class AwsBatchQueues:
         self._instance_types = instance_types
         self._clock = clock
 
+    @understood
     def describe_queue(self, name: str) -> QueueDescription:
         """The queue with its kind and capacity; raises `Gone` when there is no such queue."""
         queues = self._queues()
@@ -93,6 +95,7 @@ class AwsBatchQueues:
             reservation=fair.get("computeReservation", 0),
         )
 
+    @understood
     def snapshot(self, name: str) -> Snapshot:
         """The front of the queue and its use, as far as Batch takes a snapshot of this kind of queue."""
         now = self._clock.now()
@@ -114,6 +117,7 @@ class AwsBatchQueues:
             whole=bool(front.get("jobs")) or not first,
         )
 
+    @understood
     def list_jobs(self, name: str, status: Status, token: str | None) -> JobPage:
         """One page (at most 100 jobs) of the queue's jobs in this status, the newest first."""
         now = self._clock.now()
@@ -123,6 +127,7 @@ class AwsBatchQueues:
         jobs = tuple(_sighting(job, name, now, Status(job.get("status", status))) for job in answer["jobSummaryList"])
         return JobPage(jobs, answer.get("nextToken") or None)
 
+    @understood
     def describe_job(self, job_id: str) -> Sighting:
         """The job with its detail, true as of the moment it was asked for; raises `Gone` when Batch lacks it."""
         now = self._clock.now()

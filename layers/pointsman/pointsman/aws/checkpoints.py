@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Misconfigured
 
 PAGES = 5  # of a listing: what has more objects than that is not known
@@ -19,6 +20,7 @@ class S3Checkpoints:
         """Use the client that this makes."""
         self._s3 = s3
 
+    @understood
     def newest(self, prefix: str) -> float | None:
         """When the newest object under this S3 URI was written, 0 when there is none; None when it cannot be known.
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from pointsman.aws.alarms import TYPES, pages, states
+from pointsman.aws.unreadable import understood
 from pointsman.rollout_ports import AlarmQuery
 from pointsman.rollouts.observations import AlarmState, AlarmView
 from pointsman.rollouts.request import Metric
@@ -42,6 +43,7 @@ class CloudWatchGauges:
         """Use this client."""
         self._cloudwatch = cloudwatch
 
+    @understood
     def read(self, queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
         """The alarms asked for that exist; `problem` of one says what could not be read of it."""
         asked = {query.alarm: query for query in queries}

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pointsman.aws.alarms import pages
+from pointsman.aws.unreadable import understood
 
 NAMESPACE, METRIC, HOST = "/aws/sagemaker/TrainingJobs", "GPUUtilization", "Host"
 QUERIES = 500  # that one GetMetricData takes
@@ -19,6 +20,7 @@ class CloudWatchGpuSeries:
         """Use this client."""
         self._cloudwatch = cloudwatch
 
+    @understood
     def latest(self, hosts: Sequence[str], now: float) -> Mapping[str, float]:
         """Each host's use in the last minutes, per cent summed over its GPUs; a host that said nothing is left out."""
         end = (now - LATE) // 60 * 60

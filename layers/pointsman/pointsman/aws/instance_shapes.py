@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pointsman.aws.instance_types import described
+from pointsman.aws.unreadable import understood
 from pointsman.rollouts.specs import Compute
 
 
@@ -15,6 +16,7 @@ class Ec2Shapes:
         self._ec2 = ec2
         self._known: dict[str, Compute | None] = {}
 
+    @understood
     def shape(self, instance_type: str) -> Compute | None:
         """What one instance of this SageMaker type holds; None when EC2 does not know it."""
         if instance_type not in self._known:

@@ -6,6 +6,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from pointsman.aws.faults import Translated, code_of
+from pointsman.aws.unreadable import understood
 
 _UNKNOWN = frozenset({"InvalidInstanceType", "InvalidInstanceType.NotFound", "InvalidParameterValue"})
 
@@ -31,6 +32,7 @@ class Ec2InstanceTypes:
         self._ec2 = ec2
         self._known: dict[str, int | None] = {}
 
+    @understood
     def gpus(self, instance_type: str) -> int | None:
         """GPUs of one instance of this SageMaker type; None when EC2 does not know it."""
         if instance_type not in self._known:

@@ -5,6 +5,7 @@ from typing import Any
 
 from pointsman.aws.alarms import pages
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone
 from pointsman.rollouts.phase import switch_name
 
@@ -37,6 +38,7 @@ class CloudWatchKillSwitch:
         with suppress(Gone), Translated("ResourceNotFound", "ResourceNotFoundException"):
             self._cloudwatch.delete_alarms(AlarmNames=[alarm])
 
+    @understood
     def standing(self) -> tuple[str, ...]:
         """The names of all that there are in the account and region, whosever they are."""
         asked = {"AlarmNamePrefix": switch_name(""), "AlarmTypes": ["MetricAlarm"]}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone, Misconfigured
 from pointsman.rollouts.observations import Answer
 
@@ -44,6 +45,7 @@ class IamPermissions:
             return Answer.UNKNOWN
         return Answer.YES
 
+    @understood
     def simulate(self, role: str, action: str, resources: Sequence[str]) -> Answer:
         """Whether the role may do this to all of these; `UNKNOWN` when we may not ask."""
         request: dict[str, Any] = {"PolicySourceArn": role, "ActionNames": [action]}

@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 
 from pointsman.aws.faults import Translated, code_of
 from pointsman.aws.sagemaker_specs import deployment, model_of, specification, view_of
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone, Misconfigured, Refused
 from pointsman.rollout_ports import EndpointFacts, ModelFacts, Shapes
 from pointsman.rollouts.decision import SubmitUpdate
@@ -38,12 +39,14 @@ class SageMakerFleet:
         self._shapes = shapes
         self._configs: dict[str, Mapping[str, Any]] = {}  # an endpoint's configuration never changes under its name
 
+    @understood
     def component(self, name: str) -> ComponentView:
         """The component as described, without its tags; raises `Gone` when there is none."""
         with Translated(*UNKNOWN):
             described = self._sagemaker.describe_inference_component(InferenceComponentName=name)
         return view_of(described)
 
+    @understood
     def endpoint(self, name: str) -> EndpointFacts:
         """The endpoint as described; raises `Gone` when there is none."""
         with Translated(*UNKNOWN):
@@ -60,6 +63,7 @@ class SageMakerFleet:
             role=config.get("ExecutionRoleArn", ""),
         )
 
+    @understood
     def components(self, *, endpoint: str | None = None, prefix: str | None = None) -> tuple[str, ...]:
         """Names of the components on this endpoint, or beginning so, or of all, sorted."""
         request: dict[str, Any] = {"MaxResults": PAGE}
@@ -79,6 +83,7 @@ class SageMakerFleet:
                 return tuple(sorted(name for name in names if name.startswith(prefix or "")))
             request["NextToken"] = page["NextToken"]
 
+    @understood
     def tags(self, component: str) -> tuple[tuple[str, str], ...]:
         """A component's tags, sorted; raises `Gone` when there is no such component."""
         request: dict[str, Any] = {}
@@ -92,6 +97,7 @@ class SageMakerFleet:
                     return tuple(sorted(tags))
                 request = {"NextToken": page["NextToken"]}
 
+    @understood
     def model(self, name: str) -> ModelFacts:
         """What is known of the model."""
         try:

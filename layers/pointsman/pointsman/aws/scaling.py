@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.rollouts.observations import WHOLE, ScalingView, Suspension
 
 DIMENSION = "sagemaker:inference-component:DesiredCopyCount"
@@ -23,6 +24,7 @@ class ApplicationAutoScaling:
         """Use this client."""
         self._autoscaling = autoscaling
 
+    @understood
     def describe(self, components: Sequence[str]) -> Mapping[str, ScalingView]:
         """The targets that these components have."""
         found: dict[str, ScalingView] = {}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone
 from pointsman.queues.quota import QuotaShare, Strategy
 
@@ -18,6 +19,7 @@ class AwsShareSettings:
         """Use this client."""
         self._batch = batch
 
+    @understood
     def quota_shares(self, queue: str) -> tuple[QuotaShare, ...]:
         """The quota shares of the queue; raises `Gone` when there is no such queue."""
         found: list[QuotaShare] = []
@@ -42,6 +44,7 @@ class AwsShareSettings:
         with Translated(REFUSED):
             self._batch.update_quota_share(quotaShareArn=share.arn, preemptionConfiguration=preemption)
 
+    @understood
     def weights(self, policy: str) -> tuple[tuple[str, float], ...]:
         """The weights of a fair-share scheduling policy by share; raises `Gone` when there is no such policy."""
         return weights_of(self._fair_share(policy))

@@ -6,6 +6,7 @@ from typing import Any
 from botocore.exceptions import ClientError, ParamValidationError
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone, Misconfigured
 from pointsman.rollouts.observations import Answer
 
@@ -24,6 +25,7 @@ class EcrS3Sources:
         """Use these clients' `ecr` and `s3`, which are not made before something is asked: most passes ask nothing."""
         self._clients = clients
 
+    @understood
     def image(self, uri: str) -> Answer:
         """Whether the container's image is in its repository."""
         match = _IMAGE.fullmatch(uri)
@@ -42,6 +44,7 @@ class EcrS3Sources:
         missing = any(failure.get("failureCode") == "ImageNotFound" for failure in found.get("failures", ()))
         return Answer.YES if found.get("images") else Answer.NO if missing else Answer.UNKNOWN
 
+    @understood
     def artifact(self, uri: str) -> Answer:
         """Whether the object is in its bucket; with a slash at the end, whether any begins so.
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from pointsman.aws.faults import Translated
+from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone
 from pointsman.rollout_wake_ports import Life
 
@@ -34,6 +35,7 @@ class StepFunctionsExecution:
         with suppress(Gone), Translated(*OVER):
             self._stepfunctions.send_task_success(taskToken=token, output="{}")
 
+    @understood
     def life(self, rollout: str, generation: int) -> Life:
         """Whether it lives."""
         arn = f"{self._machine.replace(':stateMachine:', ':execution:')}:{rollout}-{generation}"

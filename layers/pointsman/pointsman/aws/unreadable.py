@@ -1,8 +1,9 @@
-"""What is stored and cannot be read, being damaged or of another release, is named by its key, with what helps."""
+"""What cannot be read is named: a stored item by its key, with what helps; an answer of AWS by what was asked."""
 
 import zlib
 from collections.abc import Callable
-from typing import TypeVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from pointsman.aws.table import Item
 from pointsman.errors import Unreadable
@@ -11,6 +12,7 @@ BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, R
 MEND = "mend or delete that item of the control table"
 
 _Value = TypeVar("_Value")
+_Asked = ParamSpec("_Asked")
 
 
 def named(item: Item) -> str:
@@ -25,3 +27,18 @@ def read(reader: Callable[[Item], _Value], item: Item, remedy: str = MEND) -> _V
     except BROKEN as error:
         why = f"{type(error).__name__}: {error}"[:200]
         raise Unreadable(f"item {named(item)} cannot be read ({why}): {remedy}") from error
+
+
+def understood(method: Callable[_Asked, _Value]) -> Callable[_Asked, _Value]:
+    """A method that reads an answer of AWS; raises `Unreadable` for one in which something is missing or new."""
+
+    @wraps(method)
+    def reads(*asked: _Asked.args, **more: _Asked.kwargs) -> _Value:
+        try:
+            return method(*asked, **more)
+        except BROKEN as error:
+            what = ", ".join(repr(each) for each in (*asked[1:], *more.values()) if isinstance(each, str))
+            why = f"{type(error).__name__}: {error}"[:200]
+            raise Unreadable(f"what AWS answered to {method.__name__} of {what} cannot be read ({why})") from error
+
+    return reads

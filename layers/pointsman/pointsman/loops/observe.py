@@ -8,7 +8,7 @@ missing, the jobs that hold capacity are listed as well.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pointsman.errors import Conflict, Gone, Misconfigured, Transient
+from pointsman.errors import Conflict, Gone, Misconfigured, Transient, Unreadable
 from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
 from pointsman.loops.fit import misfits
@@ -74,6 +74,7 @@ class Cleared:
     described: int = 0
     listed: int = 0
     unfinished: bool = False
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Observer:
             withheld=room.withheld,
             past=record.usage,
         )
-        problems = (*problems_of(description, policy, strangers, view.used), *room.told)
+        problems = (*problems_of(description, policy, strangers, view.used), *room.told, *cleared.unread)
         record = replace(record, priorities=_still_active(record, known))
         seen = Observation(
             view,
@@ -151,7 +152,7 @@ class Observer:
         """Describe jobs of which only a preemption is known, and so not even their queue."""
         strays = {row.job_id: row for row in self.jobs.active(NO_QUEUE)[:STRAYS]}
         if strays:
-            self._describe(strays, tuple(strays), {}, policy)
+            self._describe(strays, tuple(strays), {}, policy, {})
             known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
     def _with_quota(
@@ -171,7 +172,7 @@ class Observer:
     def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:
         """The same with these jobs described just now, as far as the budget goes."""
         known, ours = dict(seen.records), dict(seen.record.priorities)
-        _, fresh = self._describe(known, job_ids, ours, policy)
+        _, fresh = self._describe(known, job_ids, ours, policy, {})
         record = replace(seen.record, priorities=tuple((i, p) for i, p in seen.record.priorities if i not in fresh))
         pins = {pin.job_id: pin for pin in seen.view.pins}
         sure = {job_id: row for job_id, row in known.items() if job_id in fresh or job_id not in seen.view.unsure}
@@ -222,14 +223,16 @@ class Observer:
             gone = {job_id for job_id in missing if job_id in before or known[job_id].stage is Stage.WAITING}
             odd, doubts = odd | missing, doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy.tags_read)
-        described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
+        unread: dict[str, str] = {}
+        described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy, unread)
         record = replace(
             record,
             suspects=tuple(sorted(odd)[:SUSPECTS]),
             priorities=tuple((i, p) for i, p in record.priorities if i not in fresh),
         )
         unfinished = len(wanted) > described or record.sweep is not None
-        return Cleared(record, frozenset(unsure - set(wanted[:described])), described, listed, unfinished)
+        unsure = (unsure - set(wanted[:described])) | (unread.keys() & known.keys())
+        return Cleared(record, frozenset(unsure), described, listed, unfinished, tuple(unread.values()))
 
     def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription]:
         if record.description and abs(now - record.described_at) < DESCRIBE_QUEUE_EVERY:
@@ -282,9 +285,14 @@ class Observer:
                 self._save(known, merged)
 
     def _describe(
-        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int], policy: Policy
+        self,
+        known: dict[str, JobRecord],
+        wanted: Sequence[str],
+        ours: Mapping[str, int],
+        policy: Policy,
+        unread: dict[str, str],
     ) -> tuple[int, set[str]]:
-        """Describe these jobs as far as the budget goes; returns how many, and those whose priority is now as told."""
+        """Describe these jobs as far as the budget goes; gives how many, whose priority is as told, in `unread` why not."""
         granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
         chosen = wanted[:granted]
         writes = self.control.writes(chosen) if chosen else {}
@@ -297,6 +305,9 @@ class Observer:
             except Gone:
                 if row is not None:
                     self._save(known, replace(row, status=Status.FAILED, doubtful=False, folded=True))
+                continue
+            except Unreadable as error:
+                unread[job_id] = f"job {job_id} is left as it is: {error}"
                 continue
             merged = merge(row, _with_tags_of(sighting, policy))
             if merged is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pointsman.errors import Gone, Misconfigured, Transient
+from pointsman.errors import Gone, Misconfigured, Transient, Unreadable
 from pointsman.loops.way_back import WayBack
 from pointsman.ports import Clock
 from pointsman.rollout_ports import (
@@ -175,7 +175,7 @@ class RolloutObserver:
         queries = [AlarmQuery(watch.alarm, since, watch.traffic) for watch in plan.watches]
         try:
             return dict(self.gauges.read([*queries, AlarmQuery(switch)], now))
-        except Transient:
+        except (Transient, Unreadable):
             # Neither gone nor OK: nothing advances on it, and the switch is asked for again.
             unread = {w.alarm: (w.settings, UNREAD) for w in plan.watches} | {switch: ("", UNREAD)}
             return {
