@@ -79,7 +79,7 @@ def _judged_ours(row: JobRecord, before: JobRecord | None, write: Any, ours: int
     return replace(judge(row, before, write, ours), foreign=False)
 
 
-judge = observe._judge_priority
+judge = observe.judge_priority
 
 
 def _forever(*args: Any, **kwargs: Any) -> tuple[Effect, ...]:
@@ -122,7 +122,7 @@ _OFF = (
     _off("doubt after a lost answer", "one-share", "Q3", queue.QueueLoop, "_doubt", lambda *_: None),
     _off("order of events", "one-share", "Q3", recorder, "merge", _last_come),
     _off("contradictions with the snapshot", "one-share", "Q3", observe, "contradictions", lambda *_: set()),
-    _off("people's priorities", "people", "Q3", observe, "_judge_priority", _judged_ours),
+    _off("people's priorities", "people", "Q3", observe, "judge_priority", _judged_ours),
     _off("the alarm's own history", "alarms", "Q9", observe, "effects_now", _forever),
     _off("giving a share back", "lending", "Q9", share_keeper, "settle", _no_restart),
     _off("check of a policy", "people", "Q10", world, "parse_policy", lambda _: world.checked(world.GOOD)),

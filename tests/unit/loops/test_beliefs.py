@@ -1,12 +1,14 @@
 """What a pass believes of priorities: its own writes, whatever became of them, and other people's."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from pointsman.errors import Transient
 from pointsman.loops.observe import SUSPECTS
-from pointsman.queues.jobs import Status
+from pointsman.ports import Write
+from pointsman.queues.jobs import Sighting, Status
 from tests.unit.loops.world import QUEUE, World
 
 
@@ -193,6 +195,45 @@ def test_our_own_priority_is_never_taken_for_someone_elses() -> None:
     world.pass_()
     assert not world.jobs.jobs["a"].foreign
     assert world.batch.priorities == [("a", 4999)]
+
+
+class Overtaken:
+    """Batch as a pass sees it that stands still before it describes a job, while another one lifts that job."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world.batch, name)
+
+    def describe_job(self, job_id: str) -> Sighting:
+        """What Batch tells once the other has written."""
+        self._world.control.put_writes([Write(job_id, 0, 0, 4999, self._world.clock.now())])
+        self._world.batch.set_priority(job_id, 4999)
+        return self._world.batch.describe_job(job_id)
+
+
+def test_what_another_pass_wrote_while_one_stood_still_is_ours() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=8)
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    world.pass_()
+    world.wrap = lambda port, name: Overtaken(world) if name == "batch" else port
+    described_again(world)
+    world.pass_()
+    assert not world.jobs.jobs["a"].foreign
+
+
+def test_a_priority_that_was_ours_and_is_as_it_was_stays_ours_whatever_was_meant_last() -> None:
+    world = lifted()
+    described_again(world)
+    world.pass_()
+    world.control.put_writes([Write("a", 0, 4700, 4800, world.clock.now())])  # of a pass that stood still for long
+    described_again(world)
+    world.pass_()
+    assert not world.jobs.jobs["a"].foreign
 
 
 @pytest.mark.parametrize("forget", [

@@ -14,6 +14,7 @@ from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicio
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
 from pointsman.loops.notices import store_failures
+from pointsman.loops.priorities import judge_priority
 from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
 from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
@@ -26,7 +27,6 @@ from pointsman.ports import (
     QueueDescription,
     QueueRecord,
     Snapshot,
-    Write,
 )
 from pointsman.queues.estimates import Finished, History
 from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Stage, Status, merge
@@ -292,12 +292,11 @@ class Observer:
         policy: Policy,
         unread: dict[str, str],
     ) -> tuple[int, set[str]]:
-        """Describe these jobs as far as the budget goes; gives how many, whose priority is as told, in `unread` why not."""
+        """Describe these jobs as far as the budget goes; gives how many, and whose priority is as told now."""
         granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
         chosen = wanted[:granted]
-        writes = self.control.writes(chosen) if chosen else {}
         stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
-        fresh: set[str] = set()
+        seen: list[tuple[JobRecord | None, JobRecord]] = []
         for job_id in chosen:
             row = known.get(job_id) or stored.get(job_id)
             try:
@@ -311,9 +310,12 @@ class Observer:
                 continue
             merged = merge(row, _with_tags_of(sighting, policy))
             if merged is not None:
-                self._save(known, _judge_priority(merged, row, writes.get(job_id), ours.get(job_id)))
-                fresh.add(job_id)
-        return len(chosen), fresh
+                seen.append((row, merged))
+        # read after the priorities: whatever of ours was seen, its intent was stored before
+        writes = self.control.writes([merged.job_id for _, merged in seen]) if seen else {}
+        for row, merged in seen:
+            self._save(known, judge_priority(merged, row, writes.get(merged.job_id), ours.get(merged.job_id)))
+        return len(chosen), {merged.job_id for _, merged in seen}
 
     def _save(self, known: dict[str, JobRecord], row: JobRecord) -> None:
         if not self.keep:
@@ -365,31 +367,6 @@ def _lessons(rows: Iterable[JobRecord], policy: Policy, now: float) -> list[Fini
 
 def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:
     return seen if seen.detail is None else replace(seen, detail=seen.detail.with_tags_of(policy.tags_read))
-
-
-def _judge_priority(row: JobRecord, before: JobRecord | None, write: Write | None, ours: int | None) -> JobRecord:
-    """Say whether the described priority is someone else's, and since when; a lost table is rebuilt from our writes.
-
-    What our last write replaced can only be seen again, other than by someone's hand, while it may not have landed.
-    """
-    if row.detail is None or row.stage is not Stage.WAITING:
-        return row
-    believed = before.detail.priority if ours is None and before is not None and before.detail else ours
-    landed = write is not None and believed == write.after
-    submitted, ones = row.submitted_priority, {ours}
-    if write is not None:
-        rebuilt = before is None or before.submitted_priority is None
-        submitted = write.submitted if rebuilt else submitted
-        ones |= {write.after} if landed else {write.before, write.after}
-    foreign = row.detail.priority not in {submitted, *ones}
-    since = _since(row.detail.priority, None if landed else before, row.at) if foreign else 0.0
-    return replace(row, submitted_priority=submitted, foreign=foreign, foreign_since=since)
-
-
-def _since(priority: int, before: JobRecord | None, now: float) -> float:
-    """The time of the first Describe that showed this priority of someone else's."""
-    same = before is not None and before.foreign and before.detail and before.detail.priority == priority
-    return (before.foreign_since or before.at) if before and same else now
 
 
 def _still_active(record: QueueRecord, known: Mapping[str, JobRecord]) -> tuple[tuple[str, int], ...]:
