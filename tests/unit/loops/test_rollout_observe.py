@@ -86,6 +86,13 @@ def test_a_component_that_we_may_not_read_is_unreadable() -> None:
     assert seen.component("m1") is Absent.UNREADABLE
 
 
+@pytest.mark.parametrize("target", [Target(prefix="m1"), Target(tag=("team", "search"))])
+def test_what_a_prefix_or_a_tag_may_name_is_not_left_out_for_want_of_permission(target: Target) -> None:
+    world = World()
+    world.fleet.fail_next("component", Misconfigured("AccessDenied"))
+    assert world.observer.survey(small(targets=(target,))).components.get("m1") is Absent.UNREADABLE
+
+
 def test_roles_are_asked_about_the_alarms_that_their_components_list_and_the_kill_switch() -> None:
     world = World()
     guards = (Guard("{component}-errors"), Guard("fleet", native=True), Guard("gate-only"))

@@ -5,11 +5,13 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pointsman.rollouts.batches import Batch, BatchReason
 from pointsman.rollouts.capacity import make_room, room_for
 from pointsman.rollouts.observations import EndpointView, Occupant, Pool
+from pointsman.rollouts.plan import Member, needs_on
 from pointsman.rollouts.request import Yielding
 from pointsman.rollouts.specs import Compute
-from tests.unit.rollouts.build import BIG_BOX, ONE_GPU, SMALL_BOX
+from tests.unit.rollouts.build import BIG_BOX, NEW, OLD, ONE_GPU, SMALL_BOX
 
 TWO_GPUS = Compute(accelerators=2, cores=8, memory_mb=32_000)
 sizes = st.sampled_from([ONE_GPU, TWO_GPUS, Compute(accelerators=4, cores=16, memory_mb=100_000)])
@@ -46,6 +48,15 @@ def test_what_is_needed_holds_all_that_is_asked(
 ) -> None:
     wanted = sum(o.copies * o.compute.accelerators for o in there) + more * size.accelerators
     assert room_for(box(there, count, 50), there, more, size).needed * BIG_BOX.accelerators >= wanted
+
+
+def test_one_copy_that_was_scaled_up_since_the_plan_needs_what_it_has_by_now() -> None:
+    batch = Batch(1, BatchReason.LARGE, "one at a time")
+    member = Member("m", "e1", 0, 1, OLD, NEW, batch, batch)
+    for copies, needed in ((1, 3), (2, 3), (3, 4)):
+        there = (Occupant("m", copies, ONE_GPU),)
+        needs = needs_on(box(there, 3, 3, SMALL_BOX), [member], there)
+        assert [need.room.needed for need in needs] == [needed, needed]
 
 
 @given(yields=st.integers(0, 6), least=st.integers(0, 3), more=st.integers(1, 4))

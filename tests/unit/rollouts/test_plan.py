@@ -321,6 +321,14 @@ def test_what_cannot_be_read_is_not_taken_for_missing() -> None:
     assert Check.UNREADABLE in refused(plan(asked, there))
 
 
+@pytest.mark.parametrize("target", [Target(prefix="m"), Target(tag=("team", "search"))])
+def test_what_targets_may_name_and_cannot_be_read_is_not_left_out(target: Target) -> None:
+    there = seen(component(tags=(("team", "search"),)), components={"m1": component(), "m9": Absent.UNREADABLE})
+    assert Check.UNREADABLE in refused(plan(request(targets=(target,)), there))
+    beside = seen(component(), components={"m1": component(), "y9": Absent.UNREADABLE})
+    assert Check.UNREADABLE not in refused(plan(request(targets=(Target(prefix="m"),)), beside))
+
+
 def test_a_firing_alarm_can_be_waived_by_name_for_a_time() -> None:
     firing = {"fleet-errors": alarm(state=AlarmState.ALARM)}
     waiver = AlarmWaiver("fleet-errors", "it is being mended", "maria", NOW + 1)

@@ -37,7 +37,7 @@ from pointsman.rollouts.observations import (
 from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.request import Request
-from pointsman.rollouts.waves import names, resolve
+from pointsman.rollouts.waves import may_name, names, resolve
 
 _Read = TypeVar("_Read")
 
@@ -135,6 +135,7 @@ class RolloutObserver:
             for name, view in found.items()
             if name in asked_for
             or (isinstance(view, ComponentView) and any(names(target, view) for target in request.targets))
+            or (view is Absent.UNREADABLE and any(may_name(target, name) for target in request.targets))
         }
 
     def _component(self, name: str, *, tags: bool = False, patient: bool = True) -> Seen:

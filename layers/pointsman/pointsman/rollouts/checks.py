@@ -15,7 +15,7 @@ from pointsman.rollouts.observations import (
 )
 from pointsman.rollouts.plan import Check, Finding, Level, Member
 from pointsman.rollouts.request import Request, SingleCopy
-from pointsman.rollouts.waves import Resolved
+from pointsman.rollouts.waves import Resolved, may_name
 
 MOST_COMPONENTS, MOST_ENDPOINTS = 200, 40  # one plan is one record, and its locks are taken in one transaction
 MOST_NATIVE_ALARMS = 9  # SageMaker takes ten, and the kill switch is one
@@ -36,6 +36,11 @@ def check_targets(request: Request, resolved: Resolved, seen: Observations) -> I
         else:
             text = "it names no inference component"
             yield _refused(Check.NO_TARGET, str(target), text, "take it out, or correct it")
+    for name, view in seen.components.items():
+        target = next((t for t in request.targets if t.component is None and may_name(t, name)), None)
+        if view is Absent.UNREADABLE and target is not None:
+            text = f"it cannot be read, and {target} may name it, so it would be left out"
+            yield _refused(Check.UNREADABLE, f"component {name}", text, "see to the permission to describe it")
     for target in resolved.twice:
         yield _refused(Check.TWICE, str(target), "the same target is given twice", "take one of the two out")
     endpoints = {view.endpoint for view in resolved.components}

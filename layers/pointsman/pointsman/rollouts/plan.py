@@ -207,7 +207,7 @@ def needs_on(endpoint: EndpointView, members: Sequence[Member], occupants: tuple
     """
     needs: list[Need] = []
     for member in members:
-        copies = 2 if member.single else next((o.copies for o in occupants if o.component == member.name), 0)
+        copies = _rolled(member, occupants)
         old = with_copies(occupants, member.name, copies, member.old.compute)
         new = with_copies(occupants, member.name, copies, member.new.compute)
         forward = room_for(endpoint, old, member.batch.copies, member.new.compute)
@@ -220,9 +220,15 @@ def needs_on(endpoint: EndpointView, members: Sequence[Member], occupants: tuple
     return tuple(needs)
 
 
+def _rolled(member: Member, occupants: Iterable[Occupant]) -> int:
+    """The copies that it has while it is rolled: two at least where it had one, and more where someone scaled it."""
+    present = next((o.copies for o in occupants if o.component == member.name), 0)
+    return max(2, present) if member.single else present
+
+
 def room_for_both(endpoint: EndpointView, member: Member, occupants: tuple[Occupant, ...]) -> Room:
     """What a way back in the middle of a batch needs if the batch's new copies stay until the old ones are there."""
-    copies = 2 if member.single else next((o.copies for o in occupants if o.component == member.name), 0)
+    copies = _rolled(member, occupants)
     old = with_copies(occupants, member.name, copies, member.old.compute)
     new = Occupant(f"{member.name}, new", member.batch.copies, member.new.compute)
     return room_for(endpoint, (*old, new), member.rollback_batch.copies, member.old.compute)

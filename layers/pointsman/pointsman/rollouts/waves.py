@@ -47,6 +47,13 @@ def names(target: Target, view: ComponentView) -> bool:
     return target.tag in view.tags
 
 
+def may_name(target: Target, name: str) -> bool:
+    """Whether the target may name a component of which only the name is known."""
+    if target.prefix is not None:
+        return name.startswith(target.prefix)
+    return target.tag is not None or name == target.component
+
+
 def wave_sizes(total: int, amounts: Sequence[Amount]) -> tuple[int, ...]:
     """How many components each wave adds; amounts are totals reached, a percentage is of all and rounded up.
 
