@@ -20,6 +20,7 @@ DEEDS = (
     "system update",
     "silence",
     "alarm of others",
+    "take a lock",
 )
 
 
@@ -34,6 +35,7 @@ class Trouble:
     ghost: float = 0.0  # a second execution of the same generation, each ten minutes
     dies: float = 0.0  # an execution dies after a pass
     lost: float = 0.0  # an event, or the answer to a wake
+    wire: float = 0.0  # a function is killed while a change of its is on the wire
     refused: float = 0.0  # an update, for a reason of SageMaker's own
     thawed: float = 0.0  # a function stands still right after a commit, and nobody ends it
     skew: float = 0.0  # seconds that a function's clock is off
@@ -165,6 +167,7 @@ def _trouble(luck: Random) -> Trouble:
         ghost=pick((0.0, 0.0, 0.2)),
         dies=pick((0.0, 0.0, 0.02)),
         lost=pick((0.0, 0.5, 1.0)),
+        wire=pick((0.0, 0.0, 0.02)),
         refused=pick((0.0, 0.0, 0.0, 0.5)),
         thawed=pick((0.0, 0.0, 0.02)),
         skew=pick((0.0, 0.0, 5.0)),

@@ -83,7 +83,9 @@ def _l5(truth: Truth, record: RolloutRecord, locks: Mapping[str, LockView]) -> N
     mine = {endpoint for endpoint, lock in locks.items() if lock.owner == record.rollout}
     if mine - human:
         truth.wrongly("L5", f"locked after the end: {', '.join(sorted(mine - human))}")
-    if left := human & set(truth.plan.endpoints if truth.plan is not None else ()) - mine:
+    if left := human & set(truth.plan.endpoints if truth.plan is not None else ()) - mine - set(
+        truth.world.people.took_lock
+    ):
         truth.wrongly("L2", f"{', '.join(sorted(left))} needs a person, and is not locked")
 
 

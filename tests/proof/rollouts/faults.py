@@ -69,12 +69,12 @@ class Faults:
         luck -= trouble.kill
         if luck < trouble.kill:
             self._count("killed after a call")
-            if name in ACTS and world.luck.random() < 0.5:
-                self._on_the_wire(method, *args, **kwargs)
-            else:
-                method(*args, **kwargs)
+            method(*args, **kwargs)
             raise Killed
         luck -= trouble.kill
+        if name in ACTS and world.chance(trouble.wire, "killed with a call on the wire"):
+            self._on_the_wire(method, *args, **kwargs)
+            raise Killed
         if luck < trouble.fault:
             return self._fault(name, method, *args, **kwargs)
         luck -= trouble.fault

@@ -1,12 +1,15 @@
 """Guards of what may begin and when, of commands, of the record, and of whoever is told."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
+from pointsman.errors import Transient
 from pointsman.loops import rollout as loop
+from pointsman.loops import rollout_observe
 from pointsman.loops.rollout_notices import Teller
+from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import DueRollouts
 from pointsman.rollouts import backward, commands, decide, draft, forward, notes, submit
 from pointsman.rollouts.commands import By
@@ -22,6 +25,7 @@ from tests.proof.rollouts.truth import HOTFIX
 
 _admit, _update, _end, _copies_changed = forward._admit, forward._update, Draft.end, forward.copies_changed
 _entry = draft.entry
+_component, _look, _endpoints = RolloutObserver._component, RolloutObserver.look, rollout_observe._endpoints
 _FAR = 1_000_000.0
 
 
@@ -107,7 +111,54 @@ def _settled_at_all(table: FakeRolloutTable, rollout: str, _unsent: int) -> None
     kept.stored = replace(kept.stored, unsent=0)
 
 
+def _impatient(observer: RolloutObserver, name: str, *, tags: bool = False, patient: bool = True) -> Any:
+    return _component(observer, name, tags=tags, patient=patient or True)
+
+
+class _Lenient:
+    """Auto scaling that has no targets where they cannot be read."""
+
+    def __init__(self, port: Any) -> None:
+        self.port = port
+
+    def describe(self, components: list[str]) -> Any:
+        with suppress(Transient):
+            return self.port.describe(components)
+        return {}
+
+
+def _looked_at_lightly(observer: RolloutObserver, *given: Any) -> Observations:
+    return _look(replace(observer, scaling=cast("Any", _Lenient(observer.scaling))), *given)
+
+
+def _without_the_unread(facts: Any, occupants: Any, components: dict[str, Any]) -> Any:
+    read = {name: view for name, view in components.items() if view is not Absent.UNREADABLE}
+    there = {name: tuple(each for each in names if each in read) for name, names in occupants.items()}
+    return _endpoints(facts, there, read)
+
+
 ORDER_GUARDS: Rows = {
+    "an act needs the lock of its endpoint": (
+        "locked out",
+        ("S1",),
+        other(FakeRolloutTable, "_touched", staticmethod(lambda *_: set())),
+    ),
+    "a plan waits for what cannot be read": (
+        "lost replies",
+        ("S19",),
+        other(RolloutObserver, "_component", _impatient),
+    ),
+    "targets that cannot be read are not none": (
+        "lost replies",
+        ("S22",),
+        other(RolloutObserver, "look", _looked_at_lightly),
+    ),
+    "an endpoint of which something cannot be read has no room": (
+        "crowded",
+        ("S14",),
+        other(rollout_observe, "_endpoints", _without_the_unread),
+    ),
+    "a way back waits for room": ("crowded and bad", ("S14",), other(backward, "room_back", lambda *_: "")),
     "a pause holds what has not begun": ("paused", ("hold",), _in_spite_of(HoldKind.OPERATOR)),
     "a freeze holds what has not begun": ("held", ("hold",), _in_spite_of(HoldKind.FREEZE)),
     "a wave waits for its approval": ("held", ("approval",), other(forward, "_admit", _unapproved)),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pointsman.errors import PointsmanError
 from pointsman.rollout_inbound import Command, Verb
-from pointsman.rollouts.observations import AlarmState
+from pointsman.rollouts.observations import AlarmState, LockView
 from pointsman.rollouts.record import HoldKind, State
 from pointsman_emulator.models.inference import InferenceRefusedError
 from tests.proof.rollouts.draw import DEEDS
@@ -31,6 +31,7 @@ class People:
         self.approved: set[tuple[str, int]] = set()  # by a person; whether they were answered or not
         self.paused: dict[str, float] = {}  # since when, where that was answered
         self.stopped_at: float | None = None
+        self.took_lock: dict[str, float] = {}  # endpoints whose lock someone has taken by hand, and when
 
     def does(self, deed: str) -> None:
         """One deed of the world's own, at any time."""
@@ -49,6 +50,21 @@ class People:
             self.command(Verb(deed))
             if deed == "pause":
                 world.later(world.luck.uniform(60, 3000), lambda: self.command(Verb.RESUME))
+
+    def _take_lock(self, endpoint: str) -> None:
+        """Someone writes the table by hand, and mends that after a while."""
+        held = self.world.table.held
+        lock = held.get(endpoint)
+        if lock is None or not lock.owner or endpoint in self.took_lock:
+            return
+
+        def give_back() -> None:
+            del self.took_lock[endpoint]
+            held[endpoint] = lock
+
+        held[endpoint] = LockView("someone", lock.fence + 1)
+        self.took_lock[endpoint] = self.world.true_now()
+        self.world.later(self.world.luck.uniform(900, 4000), give_back)
 
     def _start(self) -> None:
         self.world.control.resume()
@@ -118,6 +134,8 @@ class People:
             world.model.system_update(world.luck.choice(sorted(world.model.endpoints)), world.luck.uniform(30, 900))
         elif deed == "silence":
             world.client.silent |= {part.name for part in world.model.components.values() if part.change in world.ours}
+        elif deed == "take a lock":
+            self._take_lock(world.luck.choice(sorted(world.model.endpoints)))
         elif deed == "alarm of others":
             world.fire(600.0)
         elif deed == "edit alarm":

@@ -15,7 +15,7 @@ Leaning = Callable[[World, Random], World]
 def drawn(seed: int, profile: str) -> World:
     """The world of this integer."""
     luck = Random(f"{seed} {profile}")  # a string, so that neighbours have nothing in common
-    world = anything(seed, luck, crowded=profile == "crowded" or luck.random() < 0.1)
+    world = anything(seed, luck, crowded=profile.startswith("crowded") or luck.random() < 0.1)
     return _LEANINGS[profile](world, luck) if profile in _LEANINGS else world
 
 
@@ -56,6 +56,11 @@ def _calm(world: World, luck: Random) -> World:
     return replace(world, trouble=trouble, deeds=(), second=None, noise=0.0, quiet_from=None)
 
 
+def _crowded_and_bad(world: World, luck: Random) -> World:
+    """What had room on the way forward may lack it on the way back."""
+    return _steady(world, bad=luck.choice(("alarm", "flaps")), rate=0.02, deeds=_at(luck, 3000, ("scale",), 4))
+
+
 def _drifted(world: World, luck: Random) -> World:
     drift = luck.uniform(100, 2500)
     return _steady(world, deeds=((drift, "drift"), (drift + luck.uniform(300, 1500), "rollback")))
@@ -75,9 +80,10 @@ def _flickering(world: World, luck: Random) -> World:
 
 
 def _given_up(world: World, luck: Random) -> World:
+    """It turns as soon as something was changed for a time, and those who change it are killed."""
     made = _surges(world, luck)
-    trouble = replace(made.trouble, slow=0.05, meanwhile=0.15)
-    return replace(made, deeds=_turned(luck, 10, 500), trouble=trouble)
+    trouble = Trouble(wire=0.3, ghost=0.5)
+    return replace(made, deeds=_turned(luck, 20, luck.choice((200, 800))), trouble=trouble)
 
 
 def _hasty(world: World, _luck: Random) -> World:
@@ -103,6 +109,10 @@ def _left_behind(world: World, luck: Random) -> World:
     trouble = replace(world.trouble, lost=0.0, meanwhile=0.1)
     asked = world.asked | {"on_failure": OnFailure.STOP, "final_bake": 0.0}
     return _steady(world, bad="alarm", rate=luck.choice((0.002, 0.02)), trouble=trouble, asked=asked)
+
+
+def _locked_out(world: World, luck: Random) -> World:
+    return _steady(world, deeds=_at(luck, 2000, ("take a lock",), 3))
 
 
 def _lost_replies(world: World, _luck: Random) -> World:
@@ -171,6 +181,7 @@ _LEANINGS: dict[str, Leaning] = {
     "busy": _busy,
     "calm": _calm,
     "crowded": lambda world, _: world,
+    "crowded and bad": _crowded_and_bad,
     "drifted": _drifted,
     "edited": _edited,
     "fired before": _fired_before,
@@ -180,6 +191,7 @@ _LEANINGS: dict[str, Leaning] = {
     "held": _held,
     "interfered": _interfered,
     "left behind": _left_behind,
+    "locked out": _locked_out,
     "lost replies": _lost_replies,
     "no way back": _no_way_back,
     "paused": _paused,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.gate import LAG
 from pointsman.rollouts.phase import Phase, switch_name
+from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import HoldKind, Intent, RolloutRecord, State
 from pointsman_emulator.models.inference import Component
 from pointsman_emulator.models.inference_update import Update
@@ -45,6 +46,21 @@ def begins(truth: "Truth", act: SubmitUpdate, part: Component, late: float) -> N
         truth.wrongly("way back", f"{name} is updated, and its model {part.spec.model} is gone")
     if part.endpoint.status != "InService" and part.endpoint.modified_at < truth.now() - late:
         truth.wrongly("S6", f"{name} is updated, and endpoint {part.endpoint.name} is {part.endpoint.status}")
+
+
+def owns(truth: "Truth", name: str, endpoint: str, late: float) -> None:
+    """S1: whoever updates a component has its endpoint's lock."""
+    lock, lost = truth.world.table.held.get(endpoint), truth.world.people.took_lock.get(endpoint)
+    if lost is not None and lost < truth.now() - late and (lock is None or lock.owner != truth.name):
+        truth.wrongly("S1", f"{name} is updated, and {endpoint} is not {truth.name}'s")
+
+
+def planned(truth: "Truth", plan: Plan) -> None:
+    """S19: what the targets name is in the plan, whether it could be read at once or not."""
+    names = {member.name for member in plan.members}
+    left = {n for n, part in truth.model.components.items() if n.startswith("m") and part.status != "Deleting"} - names
+    if left and not plan.refused:
+        truth.wrongly("S19", f"{min(left)} is not in the plan")
 
 
 def advances(truth: "Truth", before: RolloutRecord, after: RolloutRecord, late: float) -> None:

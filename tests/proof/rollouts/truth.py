@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.decision import Decision, SubmitUpdate
+from pointsman.rollouts.draft import PATIENCE
 from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
@@ -103,12 +104,13 @@ class Truth:
         self._s12(act)
         before = part.spec.model
         flying = [c.name for c in self._flying() if c.endpoint is part.endpoint and c.name != name]
-        short = self._s14(part, act) if forward else ""
+        short = self._s14(part, act) if forward or not self._waited() else ""
         answer = taken()  # what is refused changes nothing
         if isinstance(part.change, Update):
             self.world.ours.append(part.change)
         if short:
             self.wrongly("S14", short)
+        promises.owns(self, name, part.endpoint.name, TIMEOUT + WIRE)
         if flying:
             self.wrongly("S3", f"{name} is updated while {flying} is in flight on {part.endpoint.name}")
         if part.desired < 2 and self.steady(name):
@@ -209,6 +211,11 @@ class Truth:
             return ""
         return f"{part.name} is updated with room for {there:.0f} copies, and {wanted} wanted"
 
+    def _waited(self) -> bool:
+        """Whether a way back has waited for room as long as it may."""
+        held = self.record.hold(HoldKind.CAPACITY)
+        return held is not None and held.since < self.now() - PATIENCE + LATE
+
     def _s20(self, act: SubmitUpdate, record: ComponentRecord | None, mine: Sent) -> None:
         mine.calls[act.attempt.direction] += 1
         most = BOUNDS[act.attempt.direction] + (record.granted if record is not None else 0)
@@ -228,6 +235,7 @@ class Truth:
         if self.plan is None and decision.plan is not None:
             self.plan = decision.plan
             self._remember()
+            promises.planned(self, decision.plan)
         self._s1(decision)
         promises.advances(self, self.record, after, TIMEOUT + WIRE)
         promises.turns(self, self.record.intent, after.intent)
