@@ -37,9 +37,9 @@ def check_targets(request: Request, resolved: Resolved, seen: Observations) -> I
             text = "it names no inference component"
             yield _refused(Check.NO_TARGET, str(target), text, "take it out, or correct it")
     for name, view in seen.components.items():
-        target = next((t for t in request.targets if t.component is None and may_name(t, name)), None)
-        if view is Absent.UNREADABLE and target is not None:
-            text = f"it cannot be read, and {target} may name it, so it would be left out"
+        wide = next((t for t in request.targets if t.component is None and may_name(t, name)), None)
+        if view is Absent.UNREADABLE and wide is not None:
+            text = f"it cannot be read, and {wide} may name it, so it would be left out"
             yield _refused(Check.UNREADABLE, f"component {name}", text, "see to the permission to describe it")
     for target in resolved.twice:
         yield _refused(Check.TWICE, str(target), "the same target is given twice", "take one of the two out")
