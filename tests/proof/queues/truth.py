@@ -140,7 +140,8 @@ class Truth:
         came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
         evicts = lifted == EVICTS  # it takes places that the other may not take
         held = "is held for it" in self._said.get(job.job_id, "")  # what is small is on the standby list behind it
-        if not lifted or evicts or held or came_back or self._overdue_too(job) or job.job_id in self._pinned:
+        unsaid = job.job_id not in self._said  # the pass that lifted it has told nobody why yet, or died before it did
+        if not lifted or unsaid or evicts or held or came_back or self._overdue_too(job) or job.job_id in self._pinned:
             return
         for job_id, passes in self._overdue.items():
             other = self._world.model.jobs[job_id]
@@ -261,6 +262,7 @@ class Truth:
             return
         job_id, priority = args
         self.writes_of[job_id] += 1
+        self._said.pop(job_id, None)
         self._written[job_id] = self._world.model.now
         job = self._world.model.jobs.get(job_id)
         if job is None:
@@ -307,7 +309,8 @@ class Truth:
         if world.clock.skew == 0 and not world.trouble.jumps:
             self._effects(view)
         self._beliefs(report)
-        waiting = [job for job in view.waiting if self._waits_too_long(job, view, policy)]
+        evicting = {e.share for e in (*view.evictions, *report.decision.evictions) if e.open}  # nothing else is moved
+        waiting = [j for j in view.waiting if j.share not in evicting and self._waits_too_long(j, view, policy)]
         acted = report.mode == Mode.ACT and Outcome.DEFERRED not in report.outcomes
         before = self._overdue
         self._overdue = Counter({job.job_id: before[job.job_id] + 1 for job in waiting}) if acted else Counter()
@@ -375,11 +378,7 @@ def _delaying(report: Any, move: Any) -> set[str]:
     hold = next((hold for hold in holds if hold.job.share == share), None)
     if hold is None or " ranks before it and " not in move.sentence:
         return set()
-    return {
-        job.job_id
-        for job in view.waiting
-        if job.size > hold.spare and view.now + view.history.predict(job.kind) > hold.until
-    }
+    return {job.job_id for job in view.waiting if view.now + view.history.predict(job.kind) > hold.until}
 
 
 def _class(policy: Policy, name: str) -> JobClass:

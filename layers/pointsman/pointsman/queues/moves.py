@@ -41,10 +41,11 @@ def moves_of(waiting: Waiting, plan: Plan, now: float) -> tuple[Move, ...]:
     While a place is held nobody is taken off the standby list: Batch reaches nobody behind the held job.
     """
     wanted: dict[str, Move] = {}
-    hold = plan.hold
-    for candidate, passed in (*plan.front, *plan.heads):
+    hold, first = plan.hold, (*plan.front, *plan.heads)
+    lifts = not all(stands_by(candidate.job) for candidate, _ in first)
+    for candidate, passed in first:
         job = candidate.job
-        if hold is None and stands_by(job):
+        if hold is None and stands_by(job) and not (candidate.overdue and lifts):
             wanted[job.job_id] = _move(job, job.priority, Reason.STANDBY, "")  # first in the queue already
             continue
         if candidate.why is not None:
