@@ -1,12 +1,15 @@
 """Copies that are changed for a time: nobody waits for ever for those that do not come, nor for those that stay."""
 
+from dataclasses import replace
+
 from pointsman.rollouts.commands import By, adopt
-from pointsman.rollouts.decision import SetCopies, SubmitUpdate
+from pointsman.rollouts.decision import Act, SetCopies, SubmitUpdate
+from pointsman.rollouts.draft import LEASE
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.record import HoldKind, State, Step
 from tests.unit.rollouts.build import NEW, OLD, SMALL_BOX
 from tests.unit.rollouts.drive import until, world
-from tests.unit.rollouts.world import HUMAN, World
+from tests.unit.rollouts.world import HUMAN, Edges, World
 
 
 def _asked(made: World, component: str) -> None:
@@ -71,3 +74,19 @@ def test_two_of_one_copy_are_rolled_in_the_room_for_one_more() -> None:
     assert [act.component for act in made.acts if isinstance(act, SubmitUpdate)] == ["m1", "m2"]
     assert made.record.hold(HoldKind.CAPACITY) is None
     assert all(part.spec != OLD and part.copies == 1 for part in made.truth.parts.values())
+
+
+def test_copies_are_given_back_by_one_sender_at_a_time() -> None:
+    """A second one, seen to have had its effect, would let the rollout end while the first one's call may still come."""
+    lost: list[float] = []
+
+    def lose_the_first(act: Act) -> Act:
+        if isinstance(act, SetCopies) and (act.component, act.copies) == ("m2", 1):
+            lost.append(made.truth.now)
+            return replace(act, copies=2) if len(lost) == 1 else act
+        return act
+
+    made = world(edges=Edges(carry=lose_the_first))
+    assert made.run(until=40_000.0).phase is Phase.SUCCEEDED
+    first, second = lost
+    assert second >= first + LEASE
