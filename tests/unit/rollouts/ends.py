@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pointsman.rollouts.observations import Suspension
 from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import Intent, RolloutRecord, State
-from tests.unit.rollouts.build import NEW, OLD, OTHER
+from pointsman.rollouts.specs import Spec
+from tests.unit.rollouts.build import NEW, OTHER
 from tests.unit.rollouts.truth import HISTORY_LAG, Truth
 
 TIMEOUT = 120.0  # of the function: shorter than a lease
@@ -14,10 +16,13 @@ SEEN_LATE = HISTORY_LAG + TIMEOUT + 60.0  # an excursion older than this was the
 Before = Mapping[str, tuple[int, Suspension | None]]  # copies, and what was suspended of its auto scaling, if any
 
 
-def check_end(record: RolloutRecord, truth: Truth, excursions: Sequence[float], before: Before) -> None:
+def check_end(
+    record: RolloutRecord, plan: Plan | None, truth: Truth, excursions: Sequence[float], before: Before
+) -> None:
     """Note all that is wrong."""
+    olds = {member.name: member.old for member in plan.members} if plan is not None else {}
     truth.wrong += [
-        *_versions(record, truth),
+        *_versions(record, olds, truth),
         *_flights(record, truth),
         *_alarms(record, truth, excursions),
         *_given_back(record, truth, before),
@@ -25,13 +30,13 @@ def check_end(record: RolloutRecord, truth: Truth, excursions: Sequence[float], 
     ]
 
 
-def _versions(record: RolloutRecord, truth: Truth) -> Iterator[str]:
+def _versions(record: RolloutRecord, olds: Mapping[str, Spec], truth: Truth) -> Iterator[str]:
     for component in record.components:
         spec = truth.parts[component.name].spec
         if record.phase is Phase.SUCCEEDED and component.state is not State.SKIPPED and spec != NEW:
             yield f"S10 SUCCEEDED, and {component.name} has {spec.model}"
         adopted = component.adopted is not None and spec == OTHER
-        if record.phase is Phase.ROLLED_BACK and component.touched and spec != OLD and not adopted:
+        if record.phase is Phase.ROLLED_BACK and component.touched and spec != olds[component.name] and not adopted:
             yield f"S11 ROLLED_BACK, and {component.name} has {spec.model}"
     if record.phase is Phase.ROLLED_BACK and record.intent is not Intent.REVERT:
         yield "S7 rolled back without the intent"

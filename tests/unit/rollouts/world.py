@@ -140,7 +140,7 @@ class World:
         self.journal.append(decision.journal)
         self.notices += [notice.key for notice in decision.notices]
         if self.record.phase.terminal:
-            check_end(self.record, self.truth, self.excursions(), self.before)
+            check_end(self.record, self.plan, self.truth, self.excursions(), self.before)
             self.check_books()
         return True
 
@@ -192,7 +192,8 @@ class World:
         component = self.record.component(act.component)
         if act.attempt not in component.attempts:
             truth.wrong.append(f"S2 no intent names attempt {act.attempt.number} of {act.component}")
-        drifted = truth.parts[act.component].spec == OTHER and component.adopted is None
+        planned = self.plan.member(act.component).old if self.plan is not None else None
+        drifted = truth.parts[act.component].spec == OTHER != planned and component.adopted is None
         if drifted and truth.now > truth.parts[act.component].modified + TIMEOUT:  # before, no read can have shown it
             truth.wrong.append(f"S13 {act.component} was changed by someone else, and is overwritten")
         truth.update(act.component, act.spec, act.alarms, act.attempt.mark, forward=forward)
