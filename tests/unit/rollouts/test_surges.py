@@ -77,7 +77,7 @@ def test_two_of_one_copy_are_rolled_in_the_room_for_one_more() -> None:
 
 
 def test_copies_are_given_back_by_one_sender_at_a_time() -> None:
-    """A second one, seen to have had its effect, would let the rollout end while the first one's call may still come."""
+    """Else a second one has its effect, and the rollout ends while the first one's call may still come."""
     lost: list[float] = []
 
     def lose_the_first(act: Act) -> Act:
