@@ -70,7 +70,7 @@ def stored_policy(text: str) -> Policy:
     """The policy of a stored document; raises `InvalidDocument` when this version of Pointsman cannot read it."""
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidDocument((Problem((), f"not JSON: {error}", "apply the policy again"),)) from None
     return parse_policy(document)
 

@@ -19,6 +19,8 @@ class RolloutTask:
 
 def rollout_task(event: Mapping[str, Any]) -> RolloutTask:
     """The pass that the state machine asks for; raises `Poison` with the place that is wrong."""
+    if not isinstance(event, Mapping):
+        raise Poison("not a task of the state machine", place="event")
     rollout, generation = event.get("rollout_id"), event.get("generation")
     if not isinstance(rollout, str) or not 0 < len(rollout) <= LONGEST:
         raise Poison("not the id of a rollout", place="event.rollout_id")

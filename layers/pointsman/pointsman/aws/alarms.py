@@ -93,7 +93,7 @@ def states(history_data: str) -> tuple[str | None, str | None]:
     try:
         data = json.loads(history_data)
         return data["oldState"]["stateValue"], data["newState"]["stateValue"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None, None
 
 

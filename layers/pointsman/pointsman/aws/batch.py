@@ -15,6 +15,7 @@ from pointsman.queues.kinds import QueueKind
 from pointsman.queues.quota import ANY_TYPE
 
 PAGE = 100
+MOST_INSTANCES = 1_000_000  # of one job: more is no number of instances
 MILLISECONDS_FROM = 1e11  # as epoch seconds this is the year 5138: Batch gives milliseconds, some samples seconds
 USE_OF_SHARES = (("fairshareUtilization", "shareIdentifier"), ("quotaShareUtilization", "quotaShareName"))
 REFUSED = "ClientException"  # Batch's only code for what it does not know, or will not do
@@ -177,9 +178,10 @@ def _instances(payload: str) -> list[tuple[str, int]]:
     try:
         config = json.loads(payload)["ResourceConfig"]
         groups = config.get("InstanceGroups") or [config]
-        return [(str(group.get("InstanceType", "")), int(group.get("InstanceCount", 1))) for group in groups]
-    except (ValueError, KeyError, TypeError, AttributeError):
+        asked = [(str(group.get("InstanceType", "")), int(group.get("InstanceCount", 1))) for group in groups]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return []
+    return asked if all(0 < count <= MOST_INSTANCES for _, count in asked) else []
 
 
 def _environments(queue: Mapping[str, Any]) -> list[str]:
@@ -198,7 +200,7 @@ def _checkpoints(payload: str) -> str | None:
     """Where a training request saves its work; None when it does not, and then it begins anew after a preemption."""
     try:
         place = json.loads(payload)["CheckpointConfig"]["S3Uri"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return place if isinstance(place, str) and place else None
 

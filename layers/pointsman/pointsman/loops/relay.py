@@ -64,5 +64,5 @@ def _patterns(document: str) -> list[str]:
     try:
         told = json.loads(document)
         return [str(rule["alarm"]) for rule in told.get("on_alarm", ())] if told["version"] == VERSION else ["*"]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return ["*"]
