@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import botocore.session
-import click
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError, ProfileNotFound
 
@@ -17,6 +16,7 @@ from pointsman.errors import Misconfigured, UserMistake
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
 from pointsman_cli.access import Target
+from pointsman_cli.printing import say
 
 if TYPE_CHECKING:
     from pointsman_cli.examiner import Examiner
@@ -106,7 +106,7 @@ def _examiner(target: Target, caller: str) -> Iterator["Examiner"]:
 
 
 def _wiring(target: Target, outputs: dict[str, str]) -> Wiring:
-    return Wiring(_settings(target, outputs), unreadable=lambda why: click.echo(why, err=True))
+    return Wiring(_settings(target, outputs), unreadable=lambda why: say(why, err=True))
 
 
 def _outputs(target: Target, otherwise: str) -> dict[str, str]:

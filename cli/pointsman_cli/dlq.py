@@ -8,7 +8,7 @@ from pointsman.errors import PointsmanError, UserMistake
 from pointsman_cli import options
 from pointsman_cli.failures import AWS, FOUND
 from pointsman_cli.letters import Letter, shown
-from pointsman_cli.printing import counted, moment, print_json, when
+from pointsman_cli.printing import counted, moment, print_json, say, when
 from pointsman_cli.screen import screen, table
 
 COLUMNS = ("id", "since", "from", "concerns", "why")
@@ -85,10 +85,10 @@ def redrive(ctx: click.Context, ids: tuple[str, ...], everything: bool, force: b
         )
     else:
         for letter in sent:
-            click.echo(f"{letter.message.message_id} sent back to {letter.edge}: {shown(letter.concerns) or 'unknown'}")
+            say(f"{letter.message.message_id} sent back to {letter.edge}: {shown(letter.concerns) or 'unknown'}")
         for letter, why in kept:
-            click.echo(f"{letter.message.message_id} kept: {shown(why)}", err=True)
-        click.echo(f"{counted(len(sent), 'letter')} sent back, {len(kept)} kept")
+            say(f"{letter.message.message_id} kept: {shown(why)}", err=True)
+        say(f"{counted(len(sent), 'letter')} sent back, {len(kept)} kept")
     ctx.exit(AWS if failed else FOUND if kept else 0)
 
 
@@ -132,7 +132,7 @@ def shape(letter: Letter) -> dict[str, object]:
 
 def _print(letters: Sequence[Letter], total: int) -> None:
     if not total:
-        click.echo("there are no dead letters")
+        say("there are no dead letters")
         return
     rows = []
     for letter in letters:
@@ -145,5 +145,5 @@ def _print(letters: Sequence[Letter], total: int) -> None:
         screen().print(f"{letter.message.message_id}  {shown(letter.again)}", style="dim")
     hidden = total - len(letters)
     if hidden > 0:
-        click.echo(f"{counted(hidden, 'letter')} more: hidden for now, or behind others of their group")
-    click.echo("`pointsman dlq redrive ID` or `--all` sends them back, once what is wrong is mended")
+        say(f"{counted(hidden, 'letter')} more: hidden for now, or behind others of their group")
+    say("`pointsman dlq redrive ID` or `--all` sends them back, once what is wrong is mended")

@@ -6,7 +6,7 @@ from pointsman_cli import options
 from pointsman_cli.diagnosis import Finding, Weight, diagnose
 from pointsman_cli.failures import FOUND
 from pointsman_cli.letters import shown
-from pointsman_cli.printing import counted, print_json
+from pointsman_cli.printing import counted, print_json, say
 
 LONGEST = 1000  # characters of a sentence
 COLOURS = {Weight.ERROR: "red", Weight.WARNING: "yellow"}
@@ -44,8 +44,8 @@ def shape(finding: Finding) -> dict[str, str]:
 def _print(findings: tuple[Finding, ...]) -> None:
     for finding in findings:
         label = click.style(f"{finding.weight.name.lower():7}", fg=COLOURS.get(finding.weight))
-        click.echo(f"{label} {shown(finding.place)}: {shown(finding.what, LONGEST)}")
-        click.echo(f"        {shown(finding.remedy, LONGEST)}")
+        say(f"{label} {shown(finding.place)}: {shown(finding.what, LONGEST)}")
+        say(f"        {shown(finding.remedy, LONGEST)}")
     counts = [sum(finding.weight is weight for finding in findings) for weight in Weight]
     words = [counted(count, weight.name.lower()) for count, weight in zip(counts, Weight, strict=True) if count]
-    click.echo(", ".join(words) if words else "all is well")
+    say(", ".join(words) if words else "all is well")

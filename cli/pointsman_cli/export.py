@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import ceil, floor
+from math import ceil, floor, isfinite
 from pathlib import Path
 
 import click
@@ -48,7 +48,7 @@ class Past:
             "submit_s": f"{self.submit:.3f}",
             "duration_s": f"{self.duration:.3f}",
             "gpus": str(self.gpus),
-            "team": self.tags.get("team") or self.share or TEAM_OF_ALL,
+            "team": _inert(self.tags.get("team") or self.share or TEAM_OF_ALL),
             "derived_class": policy.classify(self.name, self.tags, self.share or None).name,
             "name": self.name,
             "wait_s": f"{self.wait:.3f}",
@@ -206,15 +206,27 @@ def read(file: Path) -> dict[str, Past]:
             return {row["job_id"]: _past_of(row) for row in reader}
     except OSError as error:
         raise UserMistake(error.strerror or str(error), place=str(file), remedy="name another file by --out") from None
-    except (ValueError, KeyError, TypeError, csv.Error):
+    except (ValueError, KeyError, TypeError, RecursionError, csv.Error):
         raise another from None
 
 
 def _past_of(row: Mapping[str, str]) -> Past:
-    return Past(
+    """The job of a row; raises ValueError, KeyError or TypeError for a row that no export wrote."""
+    past = Past(
         row["job_id"], row["name"], float(row["submit_s"]), float(row["wait_s"]), float(row["duration_s"]),
         int(row["instances"]), int(row["gpus"]), row["share"], json.loads(row["tags"]),
     )  # fmt: skip
+    times, tags = (past.submit, past.wait, past.duration), past.tags
+    if not isinstance(tags, dict) or not all(isinstance(value, str) for value in tags.values()):
+        raise TypeError("tags are texts by name")
+    if not all(map(isfinite, times)) or min(past.instances, past.gpus) < 1:
+        raise ValueError("no job has such a time or size")
+    return past
+
+
+def _inert(cell: str) -> str:
+    """The cell as no spreadsheet takes it for a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def write(file: Path, jobs: Iterable[Past], policy: Policy) -> None:

@@ -14,6 +14,7 @@ import click
 
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, Gone, Misconfigured, PointsmanError, Transient, UserMistake
+from pointsman_cli.printing import plain
 
 FOUND = 1
 MISTAKE = 2
@@ -27,7 +28,7 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str, code: int) -> None:
         """Keep both."""
-        super().__init__(message)
+        super().__init__(plain(message))
         self.exit_code = code  # type: ignore[misc]  # click means it to be set, and declares it of the class
 
 

@@ -11,7 +11,7 @@ from pointsman_cli import options, shapes
 from pointsman_cli.access import Deployment
 from pointsman_cli.due import make_due
 from pointsman_cli.failures import FOUND
-from pointsman_cli.printing import print_json, when
+from pointsman_cli.printing import print_json, say, when
 from pointsman_cli.standing import Elsewhere, find
 
 LONGEST = 30 * 86_400.0  # seconds; a pin that nobody remembers is worse than one that has to be set again
@@ -68,9 +68,9 @@ def unpin(ctx: click.Context, queue: str, job: str, as_json: bool) -> None:
         removed = shapes.pin_shape(pinned) if pinned else None
         print_json({"queue": queue, "job_id": job_id, "removed": removed, "due": due})
     elif pinned is None:
-        click.echo(f"{queue}: {job} has no pin")
+        say(f"{queue}: {job} has no pin")
     else:
-        click.echo(f"{queue}: the pin of {job} by {pinned.by} is taken away; {why}")
+        say(f"{queue}: the pin of {job} by {pinned.by} is taken away; {why}")
     ctx.exit(0 if pinned is not None else FOUND)
 
 
@@ -97,9 +97,9 @@ def _put(ctx: click.Context, queue: str, job: str, kind: PinKind, for_: float, *
         pinned = shapes.pin_shape(made)
         print_json({"queue": queue, "name": name, "pin": pinned, "due": due, "warnings": [idle] if idle else []})
         return
-    click.echo(f"{queue}: {name} ({job_id}) {SAID[kind]} for {hours(for_)}, until {when(made.until)}; {why}")
+    say(f"{queue}: {name} ({job_id}) {SAID[kind]} for {hours(for_)}, until {when(made.until)}; {why}")
     if idle:
-        click.echo(f"warning: {idle}", err=True)
+        say(f"warning: {idle}", err=True)
 
 
 def _refuse_unmovable(look: Look) -> None:

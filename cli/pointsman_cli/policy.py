@@ -20,7 +20,7 @@ from pointsman_cli.due import make_due
 from pointsman_cli.failures import FOUND, Failure
 from pointsman_cli.policy_history import applied, as_yaml, diff, rollback, versions
 from pointsman_cli.policy_queue import NO_QUEUE, described, live, ruling, version_of, warnings_of
-from pointsman_cli.printing import counted, print_json, when
+from pointsman_cli.printing import counted, print_json, say, when
 from pointsman_cli.standstill import standing_still, stop_shape
 from pointsman_cli.windows import lines, shape, windows_of
 
@@ -51,15 +51,15 @@ def check_(ctx: click.Context, file: Path, as_json: bool) -> None:
     elif checked.stated and not findings:
         ruled = checked.stated
         classes = counted(len(ruled.classes), "class")
-        click.echo(f"{file}: a policy of queue {ruled.queue} with {classes}; mode {ruled.mode.value}")
+        say(f"{file}: a policy of queue {ruled.queue} with {classes}; mode {ruled.mode.value}")
         for line in lines(windows):
-            click.echo(line)
+            say(line)
     else:
         for finding in findings:
-            click.echo(str(finding))
+            say(str(finding))
     for warning in warnings:
         if not as_json:
-            click.echo(f"warning: {warning}", err=True)
+            say(f"warning: {warning}", err=True)
     ctx.exit(FOUND if findings else 0)
 
 
@@ -118,9 +118,9 @@ def apply(ctx: click.Context, file: Path, measure_only: bool, as_json: bool) -> 
         print_json({"ok": True, **applied(stored), **mode})
         return
     what = f"version {stored.number} {'applied' if changed else 'rules already, nothing is changed'}"
-    click.echo(f"{ruled.queue}: {what}; mode {ruled.mode.value}; {why}")
+    say(f"{ruled.queue}: {what}; mode {ruled.mode.value}; {why}")
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
 
 
 @policy.command(short_help="Print the policy that rules a queue.")
@@ -142,11 +142,9 @@ def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> 
         print_json({**applied(stored), **state, "document": document})
         return
     other = "" if stored == rules else f"; version {rules.number} rules"
-    click.echo(
-        f"# version {stored.number}, applied {when(stored.applied_at)} by {stored.applied_by or 'unknown'}{other}"
-    )
+    say(f"# version {stored.number}, applied {when(stored.applied_at)} by {stored.applied_by or 'unknown'}{other}")
     if still is not None:
-        click.echo(f"# {standing_still(still)}: the queue only observes")
+        say(f"# {standing_still(still)}: the queue only observes")
     click.echo(as_yaml(document), nl=False)
 
 

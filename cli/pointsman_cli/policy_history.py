@@ -23,7 +23,7 @@ from pointsman_cli.check import check
 from pointsman_cli.due import make_due
 from pointsman_cli.failures import AWS, FOUND, Failure
 from pointsman_cli.policy_queue import described, ruling, version_of, warnings_of
-from pointsman_cli.printing import moment, print_json, when
+from pointsman_cli.printing import moment, print_json, say, when
 
 QUEUE = click.argument("queue")
 
@@ -51,7 +51,7 @@ def versions(ctx: click.Context, queue: str, limit: int, as_json: bool) -> None:
         rules = ", rules" if version.number == newest.number else ""
         same = f", the same as {first[version.document]}" if first[version.document] != version.number else ""
         by = version.applied_by or "unknown"
-        click.echo(f"version {version.number}, applied {when(version.applied_at)} by {by}{rules}{same}")
+        say(f"version {version.number}, applied {when(version.applied_at)} by {by}{rules}{same}")
 
 
 @click.command(short_help="What is different between two versions.")
@@ -86,11 +86,11 @@ def diff(
         sides: dict[str, object] = {"from": before.number, "to": None if file is not None else after.number}
         print_json({"queue": queue, **sides, "same": not lines, "diff": lines, "in_effect": list(effect)})
     elif not lines:
-        click.echo(f"{queue}: {names[0]} and {names[1]} are the same")
+        say(f"{queue}: {names[0]} and {names[1]} are the same")
     else:
-        click.echo("\n".join(lines))
-        click.echo("\nin effect:")
-        click.echo("\n".join(f"  {sentence}" for sentence in effect))
+        say("\n".join(lines))
+        say("\nin effect:")
+        say("\n".join(f"  {sentence}" for sentence in effect))
 
 
 @click.command(short_help="Let an older version rule again.")
@@ -124,11 +124,11 @@ def rollback(ctx: click.Context, queue: str, number: int | None, as_json: bool) 
         print_json({"ok": True, **applied(stored), "mode": policy.mode.value, **told})
         return
     did = f"version {stored.number} says what version {wanted.number} said" if changed else "nothing is changed"
-    click.echo(f"{queue}: {did}; mode {policy.mode.value}; {why}")
+    say(f"{queue}: {did}; mode {policy.mode.value}; {why}")
     for sentence in effect if changed else ():
-        click.echo(f"  {sentence}")
+        say(f"  {sentence}")
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
 
 
 def applied(stored: StoredPolicy) -> dict[str, object]:

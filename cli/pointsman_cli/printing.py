@@ -6,9 +6,24 @@ from datetime import UTC, datetime
 import click
 
 
+def plain(text: str) -> str:
+    r"""The text, in which only new lines and tabs are obeyed: what else a terminal would obey is escaped.
+
+    >>> plain("prod\x1b[2J")
+    'prod\\x1b[2J'
+    """
+    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """A line for people; names in it are letters and nothing more."""
+    click.echo(plain(text), err=err)
+
+
 def print_json(value: object) -> None:
-    """One JSON object, and nothing else, on standard output."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """One JSON object, and nothing else, on standard output; what a terminal would obey is escaped as JSON does."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    click.echo("".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text))
 
 
 def moment(at: float | None) -> str | None:

@@ -10,7 +10,7 @@ from pointsman.rollout_ports import StoredRollout
 from pointsman.rollouts.phase import Phase
 from pointsman_cli import options, rollout_shapes, rollout_text
 from pointsman_cli.failures import FOUND
-from pointsman_cli.printing import print_json
+from pointsman_cli.printing import print_json, say
 from pointsman_cli.rollout_access import RolloutDeployment
 from pointsman_cli.rollout_command import COMMANDS
 from pointsman_cli.rollout_request import read_request
@@ -109,7 +109,7 @@ def watch_(ctx: click.Context, rollout: str, every: float) -> None:
         with options.rollouts(ctx) as found:
             stored = watch(lambda: _load(found, rollout), every)
     except KeyboardInterrupt:
-        click.echo(f"{rollout} goes on; `pointsman rollout watch {rollout}` looks again", err=True)
+        say(f"{rollout} goes on; `pointsman rollout watch {rollout}` looks again", err=True)
         ctx.exit(INTERRUPTED)
     ctx.exit(0 if stored.record.phase is Phase.SUCCEEDED else FOUND)
 

@@ -8,7 +8,7 @@ import click
 
 from pointsman.rollouts.record import HoldKind
 from pointsman_cli import options
-from pointsman_cli.printing import print_json
+from pointsman_cli.printing import print_json, say
 from pointsman_cli.rollout_request import read_request
 from pointsman_cli.standstill import standing_still
 
@@ -102,12 +102,12 @@ def _send(ctx: click.Context, as_json: bool, **command: Any) -> None:
         answer = found.command_rollout({**command, "caller": options.access(ctx).caller(options.target(ctx))})
         still = found.standstill()
     if still is not None:
-        click.echo(f"warning: {standing_still(still)}: nothing new is begun, ways back go on", err=True)
+        say(f"warning: {standing_still(still)}: nothing new is begun, ways back go on", err=True)
     if as_json:
         print_json(dict(answer))
         return
-    click.echo(f"{answer['rollout']}: {answer['phase']}; {answer['said']}")
-    click.echo(f"next: pointsman rollout watch {answer['rollout']}", err=True)
+    say(f"{answer['rollout']}: {answer['phase']}; {answer['said']}")
+    say(f"next: pointsman rollout watch {answer['rollout']}", err=True)
 
 
 COMMANDS = (start, *map(_command, VERBS))

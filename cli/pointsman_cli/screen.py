@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pointsman_cli.printing import plain
+
 PIPE_WIDTH = 160  # columns where no terminal says how many there are
 
 
@@ -17,8 +19,7 @@ class Screen(Console):
 
     def render_str(self, text: str, **more: Any) -> Text:
         """The text, in which only new lines and tabs are obeyed."""
-        told = (char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
-        return super().render_str("".join(told), **more)
+        return super().render_str(plain(text), **more)
 
 
 def screen() -> Console:

@@ -9,7 +9,7 @@ from pointsman.ports import Standstill
 from pointsman_cli import options
 from pointsman_cli.access import Deployment
 from pointsman_cli.due import make_due
-from pointsman_cli.printing import print_json
+from pointsman_cli.printing import print_json, say
 from pointsman_cli.rollout_access import RolloutDeployment
 from pointsman_cli.standstill import standing_still, stop_shape
 
@@ -38,9 +38,9 @@ def stop(ctx: click.Context, reason: str, as_json: bool) -> None:
     if as_json:
         _print(ctx, changed=changed, still=there, queues=queues, rollouts=rollouts, warnings=warnings)
         return
-    click.echo(standing_still(there) if changed else f"nothing is changed: {standing_still(there)}")
-    click.echo(f"queues that only observe            {_these(queues)}")
-    click.echo(f"rollouts that begin nothing new     {_these(rollouts)}")
+    say(standing_still(there) if changed else f"nothing is changed: {standing_still(there)}")
+    say(f"queues that only observe            {_these(queues)}")
+    say(f"rollouts that begin nothing new     {_these(rollouts)}")
     _warn(warnings)
 
 
@@ -65,11 +65,11 @@ def start(ctx: click.Context, reason: str, as_json: bool) -> None:
         _print(ctx, changed=ended is not None, still=ended, queues=queues, rollouts=rollouts, warnings=warnings)
         return
     if ended is None:
-        click.echo("nothing is changed: nothing was stopped")
+        say("nothing is changed: nothing was stopped")
         return
-    click.echo(f"ended: {standing_still(ended).removesuffix(' (`pointsman start` ends it)')}")
-    click.echo(f"queues that do as their policies say    {_these(queues)}")
-    click.echo(f"rollouts that go on                     {_these(rollouts)}")
+    say(f"ended: {standing_still(ended).removesuffix(' (`pointsman start` ends it)')}")
+    say(f"queues that do as their policies say    {_these(queues)}")
+    say(f"rollouts that go on                     {_these(rollouts)}")
     _warn(warnings)
 
 
@@ -121,4 +121,4 @@ def _print(
 
 def _warn(warnings: list[str]) -> None:
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)

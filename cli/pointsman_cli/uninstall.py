@@ -12,7 +12,7 @@ from pointsman_cli import options
 from pointsman_cli.access import Deployment
 from pointsman_cli.failures import FOUND
 from pointsman_cli.giving_back import GivenBack, give_back
-from pointsman_cli.printing import counted, print_json
+from pointsman_cli.printing import counted, print_json, say
 from pointsman_cli.rollout_access import RolloutDeployment
 
 REASON = "uninstalled"
@@ -50,9 +50,9 @@ def uninstall(ctx: click.Context, yes: bool, as_json: bool) -> None:
         print_json({**shape, "kill_switches": switches, "control_table": table, "next": next_})
     else:
         _say(given, deleted, left)
-        click.echo(f"\nThe stack itself is yours to delete:\n  {next_[0]}")
-        click.echo(f"It keeps the table {table}. To go on with its policies and its history, deploy again with")
-        click.echo(f"ExistingTable={table} among the parameter_overrides, and then\n  pointsman start --stack {stack}")
+        say(f"\nThe stack itself is yours to delete:\n  {next_[0]}")
+        say(f"It keeps the table {table}. To go on with its policies and its history, deploy again with")
+        say(f"ExistingTable={table} among the parameter_overrides, and then\n  pointsman start --stack {stack}")
     ctx.exit(FOUND if any(one.problems for one in given) else 0)
 
 
@@ -90,14 +90,14 @@ def _kill_switches(fleet: RolloutDeployment) -> tuple[tuple[str, ...], tuple[str
 
 
 def _say(given: list[GivenBack], deleted: tuple[str, ...], left: tuple[str, ...]) -> None:
-    click.echo("everything is stopped")
-    click.echo(f"kill switches deleted    {', '.join(deleted) or 'none'}")
+    say("everything is stopped")
+    say(f"kill switches deleted    {', '.join(deleted) or 'none'}")
     for alarm in left:
-        click.echo(f"left alone    {alarm}: of no rollout of this deployment")
+        say(f"left alone    {alarm}: of no rollout of this deployment")
     for one in given:
-        click.echo(f"{one.queue}    {counted(one.jobs, 'job')} with their own priority again")
+        say(f"{one.queue}    {counted(one.jobs, 'job')} with their own priority again")
         for sentence in one.shares:
-            click.echo(f"{one.queue}    {sentence}")
+            say(f"{one.queue}    {sentence}")
     for one in given:
         for problem in one.problems:
-            click.echo(f"warning: {one.queue}: {problem}", err=True)
+            say(f"warning: {one.queue}: {problem}", err=True)

@@ -201,3 +201,16 @@ def test_any_dead_letter_can_be_told_of_on_one_line(body: Any, said: dict[str, s
     assert told.edge in ("", *EDGES)
     for part in (told.reason, told.place, told.concerns, told.again):
         assert all(char.isprintable() for char in shown(part))
+
+
+@pytest.mark.parametrize("key", ["", "Guards", "max-batch", "guards2", "\x1b[2J"])
+def test_a_key_of_any_letters_is_named_where_no_request_has_it(key: str) -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        parse_request({"version": 1, key: 1})
+    assert key in [place for problem in caught.value.problems for place in problem.path]
+
+
+def test_an_invocation_with_nothing_at_all_is_poison() -> None:
+    for nothing in (None, 7, []):
+        with pytest.raises(Poison):
+            command(nothing)  # type: ignore[arg-type]

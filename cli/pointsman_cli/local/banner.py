@@ -1,34 +1,33 @@
 """What `pointsman local` says when it is there: where, what, and how it is used."""
 
-import click
-
 from pointsman_cli.local.world import World
+from pointsman_cli.printing import say
 from pointsman_emulator.environment import REGION
 from pointsman_emulator.server import HOST, EmulatorServer
 
 
 def banner(server: EmulatorServer, world: World) -> None:
     """Print it."""
-    click.echo(f"AWS on this machine: {server.url}")
-    click.echo(
+    say(f"AWS on this machine: {server.url}")
+    say(
         f"It checks no credentials: whoever reaches it may do everything. It listens on {where(server.host)}, "
         "and keeps nothing when it ends (Ctrl-C)."
     )
-    click.echo(f"Its clock: {_clock(server.speed)}\n")
-    click.echo("Stacks:")
+    say(f"Its clock: {_clock(server.speed)}\n")
+    say("Stacks:")
     rows = (
         (world.product.name, "Pointsman, its functions in this process"),
         (world.queue.name, f"queue {world.queue.outputs['JobQueueName']}, alarm {world.queue.outputs['Alarm']}"),
         (world.endpoint.name, "endpoint chat, component llm, models chat-v1 and chat-v2, alarm llm-errors"),
     )
     for name, what in rows:
-        click.echo(f"  {name:16} {what}")
-    click.echo(f"  {'':16} beside them: role {world.role_arn}, for training jobs")
-    click.echo("\nIn another terminal:")
+        say(f"  {name:16} {what}")
+    say(f"  {'':16} beside them: role {world.role_arn}, for training jobs")
+    say("\nIn another terminal:")
     for name, value in variables(server).items():
-        click.echo(f"  export {name}={value}")
-    click.echo(f"  pointsman queue show {world.queue.outputs['JobQueueName']}")
-    click.echo("\nWhat it answers, and what it refuses: docs/local.md, docs/emulator.md")
+        say(f"  export {name}={value}")
+    say(f"  pointsman queue show {world.queue.outputs['JobQueueName']}")
+    say("\nWhat it answers, and what it refuses: docs/local.md, docs/emulator.md")
 
 
 def variables(server: EmulatorServer) -> dict[str, str]:

@@ -13,6 +13,7 @@ import click
 from pointsman.errors import UserMistake
 from pointsman_cli.local.banner import banner
 from pointsman_cli.local.world import begun, build, environments
+from pointsman_cli.printing import say
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.server import HOST, EmulatorServer, wall_clock
 from pointsman_emulator.stacks import quiet
@@ -50,11 +51,11 @@ def local(port: int, host: str, speed: float, instances: int, requests: float, e
             told = 0
             while not ended.wait(LOOK) and server.well:
                 for function, error in aws.failures[told:]:
-                    click.echo(f"{function} failed: {type(error).__name__}: {error}", err=True)
+                    say(f"{function} failed: {type(error).__name__}: {error}", err=True)
                 told = len(aws.failures)
         finally:
             server.stop()
-        click.echo("ended; nothing is kept")
+        say("ended; nothing is kept")
 
 
 def _take_port(server: EmulatorServer, port: int) -> None:

@@ -202,7 +202,19 @@ def test_a_container_queue_is_refused(ruled: Command, past: Path) -> None:
     assert "this is a container queue: it has no service jobs to export" in result.stderr
 
 
-@pytest.mark.parametrize("text", ["submit_s,duration_s\n1,2\n", "", "hello", ",".join(export.COLUMNS) + "\n1,2\n"])
+HEAD = ",".join(export.COLUMNS)
+
+
+def kept(*, at: str = "1.0", size: str = "1", tags: str = "{}") -> str:
+    """A file of one row."""
+    return f"{HEAD}\n{at},60.0,8,a,sweep,sweep-1,30.0,{size},all,{tags},job-1\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["submit_s,duration_s\n1,2\n", "", "hello", f"{HEAD}\n1,2\n", kept(at="nan"), kept(at="1e999"), kept(size="0"),
+     kept(size="-1"), kept(tags="[1]"), kept(tags="null"), kept(tags='"{""team"": 1}"')],
+)  # fmt: skip
 def test_a_file_of_another_kind_is_never_written_over(ruled: Command, past: Path, text: str) -> None:
     ended(ruled, "e-1", ago=DAY)
     past.write_text(text)
@@ -217,3 +229,10 @@ def test_a_folder_that_is_not_there_is_named_before_anything_is_asked(ruled: Com
     assert result.exit_code == 2
     assert "there is no folder" in result.stderr
     assert ruled.deployment.batch.described == []
+
+
+def test_a_team_that_a_spreadsheet_would_take_for_a_formula_is_a_text(ruled: Command, past: Path) -> None:
+    ended(ruled, "e-1", ago=DAY, tags={"team": "=1+1"})
+    facts(ruled, past)
+    assert rows(past)["e-1"]["team"] == "'=1+1"
+    assert json.loads(rows(past)["e-1"]["tags"]) == {"team": "=1+1"}
