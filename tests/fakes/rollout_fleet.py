@@ -53,6 +53,7 @@ class FakeFleet(Faulty):
         self.models: set[str] = set()
         self.firing: Callable[[str], bool] = lambda _alarm: False
         self.does_not_start: set[str] = set()
+        self.flying: list[Part] = []
 
     def add_endpoint(self, name: str, count: int, most: int, shape: Compute = ONE_GPU_BOX, role: str = "r") -> None:
         pools = (Pool("ml.g5.2xlarge", count, shape),)
@@ -71,10 +72,14 @@ class FakeFleet(Faulty):
 
     def catch_up(self) -> None:
         now = self.clock.now()
-        for part in self.parts.values():
+        if not self.flying:
+            return
+        flying, self.flying = self.flying, []
+        for part in flying:
             flight = part.flight
             if flight is None:
                 continue
+            self.flying.append(part)
             act = flight.act
             if any(self.firing(alarm) for alarm in act.alarms):
                 self._end(part, part.view.spec, f"rolled back at {now:.0f}: an alarm fired")
@@ -125,6 +130,7 @@ class FakeFleet(Faulty):
         part = self._writable(act.component)
         part.sent.append(act)
         part.flight = Flight(act, self.clock.now() + self.roll_seconds)
+        self.flying.append(part)
         part.view = replace(part.view, mark=act.attempt.mark, modified=self.clock.now())
 
     @can_fail

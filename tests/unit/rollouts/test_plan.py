@@ -321,6 +321,28 @@ def test_what_cannot_be_read_is_not_taken_for_missing() -> None:
     assert Check.UNREADABLE in refused(plan(asked, there))
 
 
+def many(components: int, endpoints: int) -> Observations:
+    return seen(*(component(f"m{n}", endpoint=f"e{n % endpoints}", copies=2) for n in range(components)))
+
+
+def test_a_rollout_moves_500_components_on_50_endpoints_and_no_more() -> None:
+    assert Check.TOO_MANY not in refused(plan(there=many(500, 50)))
+    assert Check.TOO_MANY in refused(plan(there=many(501, 50)))
+    assert Check.TOO_MANY in refused(plan(there=many(51, 51)))
+
+
+def test_a_rollout_whose_record_could_outgrow_an_item_is_refused() -> None:
+    guards = tuple(Guard(f"{'a' * 240}-{n}-{{component}}") for n in range(3))
+    assert Check.TOO_MANY not in refused(plan(request(guards=guards), many(200, 10)))
+    assert Check.TOO_MANY in refused(plan(request(guards=guards), many(360, 10)))
+
+
+def test_a_rollout_that_no_pass_could_read_in_its_time_is_refused() -> None:
+    guards = tuple(Guard(f"{n}-{{component}}") for n in range(3))
+    assert Check.TOO_MANY not in refused(plan(request(guards=guards[:1]), many(500, 50)))
+    assert Check.TOO_MANY in refused(plan(request(guards=guards), many(500, 50)))
+
+
 @pytest.mark.parametrize("target", [Target(prefix="m"), Target(tag=("team", "search"))])
 def test_what_targets_may_name_and_cannot_be_read_is_not_left_out(target: Target) -> None:
     there = seen(component(tags=(("team", "search"),)), components={"m1": component(), "m9": Absent.UNREADABLE})

@@ -182,7 +182,8 @@ class RolloutLoop:
         """Keep the words of refusals for the next pass; losing them costs patience, and changes no outcome."""
         if not refusals:
             return stored
-        kept = {**stored.refusals, **refusals}
+        open_ = {component.name for component in stored.record.components if component.outstanding}
+        kept = {name: each for name, each in stored.refusals.items() if name in open_} | refusals
         try:
             self.table.reply(stored.record.rollout, kept)
         except (Transient, Conflict) as error:

@@ -17,7 +17,10 @@ from pointsman.rollouts.plan import Check, Finding, Level, Member
 from pointsman.rollouts.request import Request, SingleCopy
 from pointsman.rollouts.waves import Resolved, may_name
 
-MOST_COMPONENTS, MOST_ENDPOINTS = 200, 40  # one plan is one record, and its locks are taken in one transaction
+MOST_COMPONENTS, MOST_ENDPOINTS = 500, 50  # a pass reads them all, and its end frees all locks in one transaction
+MOST_BYTES = 300_000  # of a rollout's own item, which DynamoDB takes to 400,000: holds and refusals come to it
+MOST_READS = 1_500  # of a pass, one after the other: each component, each alarm's history, three of each endpoint
+_NOTE, _NOTED_COPIES = 190, 150  # bytes of what is noted of auto scaling, and of copies, beside the names
 MOST_NATIVE_ALARMS = 9  # SageMaker takes ten, and the kill switch is one
 
 
@@ -90,6 +93,21 @@ def check_component(view: ComponentView, request: Request, seen: Observations) -
         yield _refused(Check.SINGLE_COPY, place, text, "allow `single_copy: surge`, or scale it to two")
     elif view.desired > 1 and request.batch is not None:
         yield from _batch(view, request)
+
+
+def check_size(members: Sequence[Member], watches: Sequence[Watch], request: Request) -> Iterator[Finding]:
+    """A rollout whose own item could outgrow what DynamoDB takes, or whose passes could outlast their function."""
+    noted = sum(
+        (_NOTE + len(m.name + m.endpoint)) + m.single * (_NOTED_COPIES + len(m.name + m.endpoint)) for m in members
+    )
+    size = noted + sum(len(watch.alarm.encode()) + 3 for watch in watches) + len(repr(request).encode())
+    if size > MOST_BYTES:
+        text = f"its record may grow to {size // 1000} KB, and {MOST_BYTES // 1000} are safe"
+        yield _refused(Check.TOO_MANY, "targets", text, "split it into several rollouts, or use shorter alarm names")
+    reads = len(members) + len(watches) + 3 * len({member.endpoint for member in members})
+    if reads > MOST_READS:
+        text = f"a pass would read {reads} things, and {MOST_READS} fit in its time"
+        yield _refused(Check.TOO_MANY, "targets", text, "split it into several rollouts, or watch fewer alarms of each")
 
 
 def check_watches(watches: Sequence[Watch], request: Request, seen: Observations, now: float) -> Iterator[Finding]:

@@ -183,17 +183,13 @@ def _closed(draft: Draft) -> bool:
 def _give_back_idle(draft: Draft) -> None:
     if draft.record.phase.terminal:
         return
+    # Where another of the endpoint waits for its turn; else what may have to go back keeps what that takes.
+    awaited = {draft.member(c.name).endpoint for c in draft.record.components if c.state in _WAITING}
     for component in draft.record.components:
         if _idle(draft, component):
             give_back(draft, component.name)
-        elif component.state is State.BAKING and _awaited(draft, component):
+        elif component.state is State.BAKING and draft.member(component.name).endpoint in awaited:
             give_copies_back(draft, component.name)
-
-
-def _awaited(draft: Draft, component: ComponentRecord) -> bool:
-    """Whether another of the endpoint waits for its turn; if not, what may have to go back keeps what that takes."""
-    endpoint = draft.member(component.name).endpoint
-    return any(c.state in _WAITING and draft.member(c.name).endpoint == endpoint for c in draft.record.components)
 
 
 def _idle(draft: Draft, component: ComponentRecord) -> bool:

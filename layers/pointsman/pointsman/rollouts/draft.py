@@ -17,6 +17,8 @@ SLACK = 900.0  # beyond SageMaker's own timeout, before silence is called stuck
 PATIENCE = 1800.0  # for what has no timeout of its own: settling, restoring, what a way back waits for
 ATTEMPTS, ATTEMPTS_BACK = 3, 6  # of one component in one direction, before a person is asked
 
+OUT = frozenset({State.FAILED, State.NATIVE_ROLLED_BACK, State.STUCK})
+_FLYING = frozenset({State.SUBMITTING, State.UPDATING, State.SETTLING, State.REVERT_SUBMITTING, State.REVERT_UPDATING})
 SHED_BY_REVERT = frozenset(set(HoldKind) - {HoldKind.STUCK, HoldKind.DRIFT})
 
 
@@ -31,6 +33,8 @@ class Draft:
         self.said: list[Said] = []
         self.notices: list[Notice] = []
         self.unlocks: tuple[str, ...] = ()
+        self._members = {member.name: member for member in plan.members}
+        self._counted: tuple[tuple[ComponentRecord, ...], tuple[ComponentRecord, ...]] | None = None
         self._changed: set[str] = set()
         self._wake = now + plan.request.poll
         self._judged: tuple[Judgement, ...] | None = None
@@ -47,6 +51,7 @@ class Draft:
         if component.state is not self.record.component(component.name).state:
             component = replace(component, since=self.now)
         self.record = self.record.with_component(replace(component, sentence=sentence))
+        self._counted = None
         self.say(reason, sentence, component.name)
         return True
 
@@ -72,7 +77,7 @@ class Draft:
 
     def member(self, name: str) -> Member:
         """The plan's member of this name."""
-        return self.plan.member(name)
+        return self._members[name]
 
     def old_digest(self, component: ComponentRecord) -> str:
         """What the component counts as old: as planned, or as adopted."""
@@ -125,6 +130,21 @@ class Draft:
             if c.outstanding and (direction is None or (c.attempt is not None and c.attempt.direction is direction))
         )
 
+    def flying(self) -> tuple[ComponentRecord, ...]:
+        """Components that are in flight."""
+        return self._count()[0]
+
+    def failed(self) -> tuple[ComponentRecord, ...]:
+        """Components whose update came to nothing, which count against the limits as long as they are so."""
+        return self._count()[1]
+
+    def _count(self) -> tuple[tuple[ComponentRecord, ...], tuple[ComponentRecord, ...]]:
+        """Counted once until a component changes: each that waits for its turn asks."""
+        if self._counted is None:
+            parts = self.record.components
+            self._counted = tuple(filter(in_flight, parts)), tuple(c for c in parts if c.state in OUT)
+        return self._counted
+
     def judgements(self) -> tuple[Judgement, ...]:
         """What the alarms of the fleet and of all that was touched say, the worst first; waived ones are left out."""
         if self._judged is None:
@@ -176,10 +196,4 @@ class Draft:
 
 def in_flight(component: ComponentRecord) -> bool:
     """Whether a component counts against the limits: an intent is recorded, or an update runs or settles."""
-    return component.outstanding or component.state in {
-        State.SUBMITTING,
-        State.UPDATING,
-        State.SETTLING,
-        State.REVERT_SUBMITTING,
-        State.REVERT_UPDATING,
-    }
+    return component.outstanding or component.state in _FLYING

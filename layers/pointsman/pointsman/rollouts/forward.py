@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pointsman.rollouts.capacity import make_room
-from pointsman.rollouts.draft import PATIENCE, Draft, in_flight
+from pointsman.rollouts.draft import PATIENCE, Draft
 from pointsman.rollouts.gate import LAG, Why, earliest_pass
 from pointsman.rollouts.gate import Verdict as Judged
 from pointsman.rollouts.notes import copies_changed, scaling_suspended, surging
@@ -16,7 +16,6 @@ from pointsman.rollouts.request import Capacity, NoTraffic, SingleCopy
 from pointsman.rollouts.submit import batches_now, has_room, prepare, send
 
 _WATCHDOG = "watchdog"  # the owner of a hold that only shows that nothing goes on
-OUT = frozenset({State.FAILED, State.NATIVE_ROLLED_BACK, State.STUCK})
 _APPLIED = frozenset({State.SETTLING, State.BAKING, State.DONE_NEW, State.SKIPPED})
 _GOING = frozenset({NoteState.NOTED, NoteState.LOWERING})
 _SETTLED = frozenset({State.BAKING, State.DONE_NEW, State.SKIPPED})
@@ -246,12 +245,10 @@ def _turn(draft: Draft, component: ComponentRecord) -> bool:
     endpoint = draft.member(component.name).endpoint
     if any(n.endpoint == endpoint and n.component != component.name and surging(n) for n in draft.record.copies):
         return False
-    others = [c for c in draft.record.components if c.name != component.name]
-    flying = [c for c in others if in_flight(c)]
-    if any(draft.member(c.name).endpoint == endpoint for c in flying):
+    flying = {c.name for c in draft.flying()} - {component.name}
+    if any(draft.member(name).endpoint == endpoint for name in flying):
         return False
-    limit = draft.plan.request.concurrency
-    return len({c.name for c in flying} | {c.name for c in others if c.state in OUT}) < limit
+    return len((flying | {c.name for c in draft.failed()}) - {component.name}) < draft.plan.request.concurrency
 
 
 def _finish(draft: Draft, wave: list[ComponentRecord]) -> None:

@@ -5,7 +5,14 @@ from dataclasses import replace
 
 from pointsman.rollouts.batches import Batch, BatchReason, batch_for, bounds, copies_per_instance, single
 from pointsman.rollouts.capacity import CERTAIN_MEMORY, GiveWay, Room, make_room, with_certain_memory, with_copies
-from pointsman.rollouts.checks import check_component, check_natives, check_targets, check_watches, check_way_back
+from pointsman.rollouts.checks import (
+    check_component,
+    check_natives,
+    check_size,
+    check_targets,
+    check_watches,
+    check_way_back,
+)
 from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import ComponentView, EndpointView, Observations, Occupant
 from pointsman.rollouts.plan import (
@@ -48,6 +55,7 @@ def make_plan(request: Request, seen: Observations, now: float) -> Plan:
     for member in members:
         findings += check_natives(member, request, seen)
     findings += check_way_back(seen)
+    findings += check_size(members, watches, request)
     findings += _yielding(request, members, seen)
     findings += _too_long(members)
     count = len(set(numbers))
