@@ -83,7 +83,7 @@ def anything(seed: int, luck: Random, *, crowded: bool) -> World:
     bad = luck.choice(("", "", "", "alarm", "alarm", "flaps", "does-not-start", "no-artifact"))
     return World(
         seed,
-        _settings(luck),
+        inference_settings(luck),
         parts,
         boxes,
         _trouble(luck),
@@ -98,7 +98,7 @@ def anything(seed: int, luck: Random, *, crowded: bool) -> World:
     )
 
 
-def _settings(luck: Random) -> InferenceSettings:
+def inference_settings(luck: Random) -> InferenceSettings:
     """Every choice that the documentation leaves open."""
     pick: Any = luck.choice
     return InferenceSettings(

@@ -5,9 +5,10 @@ from dataclasses import replace
 from random import Random
 
 from tests.proof.frame import INTACT, MIX, Loop, Outcome, Violation
+from tests.proof.rollouts import handlers
 from tests.proof.rollouts.draw import World as Drawn
 from tests.proof.rollouts.guards import GUARDS, taken_away
-from tests.proof.rollouts.profiles import INTERLEAVED, PROFILES, drawn
+from tests.proof.rollouts.profiles import HANDLERS, INTERLEAVED, PROFILES, drawn
 from tests.proof.rollouts.world import World
 from tests.unit.rollouts.ablations import without
 from tests.unit.rollouts.seeds import a_day
@@ -21,6 +22,8 @@ def run(seed: int, profile: str, off: str) -> Outcome:
     """One rollout's world; every fourth of the mix is on the core alone, whose passes interleave step by step."""
     if profile == INTERLEAVED or (profile == MIX and Random(f"{seed} which").random() < 0.25):
         return _interleaved(seed, off)
+    if profile == HANDLERS:
+        return handlers.run(seed)
     asked = drawn(seed, profile)
     with taken_away(off):
         world = World(asked).run()

@@ -9,6 +9,7 @@ from pointsman.rollouts.request import Amount, NoTraffic, OnFailure
 from tests.proof.rollouts.draw import DEEDS, Part, Trouble, World, anything
 
 MIX, INTERLEAVED = "", "interleaved"  # the core alone, whose passes interleave step by step, is drawn elsewhere
+HANDLERS = "handlers"  # what is deployed, on the emulated AWS: seconds each, and never in the mix
 Leaning = Callable[[World, Random], World]
 
 
@@ -204,4 +205,4 @@ _LEANINGS: dict[str, Leaning] = {
     "two at once": _two_at_once,
     "waived": _waived,
 }
-PROFILES = tuple(sorted({INTERLEAVED, *_LEANINGS}))
+PROFILES = tuple(sorted({HANDLERS, INTERLEAVED, *_LEANINGS}))

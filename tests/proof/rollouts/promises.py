@@ -88,7 +88,9 @@ def judges(truth: "Truth", after: RolloutRecord, late: float) -> None:
     if bell is not None and not bell.sampled and (truth.world.quiet_at or now) < now - late:
         truth.wrongly("S8", f"gate {after.gate} passed, and nobody had asked anything")
     unfit = truth.signals.unfit_since
-    if unfit is not None and plan.made_at < unfit < now - late:
+    planned = next((watch.settings for watch in plan.watches if watch.alarm == ALARM), "")
+    same = bell is not None and bell.settings == planned  # edited to what it was planned with
+    if unfit is not None and plan.made_at < unfit < now - late and not same:
         truth.wrongly("S8", f"gate {after.gate} passed, and its alarm was gone or another one")
 
 
@@ -120,5 +122,6 @@ def turns(truth: "Truth", before: Intent, after: Intent) -> None:
 def alarmed(truth: "Truth") -> None:
     """An alarm was told of after the end: where something new was left, people hear of it."""
     left = [name for name, mine in truth.sent.items() if mine.forward and truth.version(name) == truth.new]
-    if left and all(truth.steady(name, 1e9) for name in left):
+    others = {name for other in truth.world.truths.values() if other is not truth for name in other.sent}
+    if left and not others & set(left) and all(truth.steady(name, 1e9) for name in left):
         truth.told_of_alarm = True

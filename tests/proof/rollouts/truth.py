@@ -212,9 +212,10 @@ class Truth:
         return f"{part.name} is updated with room for {there:.0f} copies, and {wanted} wanted"
 
     def _waited(self) -> bool:
-        """Whether a way back has waited for room as long as it may."""
+        """Whether a way back has waited for room, or whatever it lacks, as long as it may."""
         held = self.record.hold(HoldKind.CAPACITY)
-        return held is not None and held.since < self.now() - PATIENCE + LATE
+        went_on = max([self.record.since, *(component.since for component in self.record.components)])
+        return min(went_on, held.since if held is not None else went_on) < self.now() - PATIENCE + LATE
 
     def _s20(self, act: SubmitUpdate, record: ComponentRecord | None, mine: Sent) -> None:
         mine.calls[act.attempt.direction] += 1
