@@ -1,4 +1,7 @@
-"""Days in a quota share under every rule by which Batch might choose victims: nobody goes who was not meant to."""
+"""Days in a quota share: what evictions are worth. Nearly all come about, for two writes a job at most.
+
+That nobody goes who was not meant to, under every rule by which Batch might choose, is proved in `tests/proof/queues`.
+"""
 
 import random
 from collections import Counter
@@ -13,19 +16,14 @@ from tests.unit.loops.quota_world import PREEMPTION, QuotaWorld, share
 from tests.unit.loops.world import QUEUE
 
 RULES: dict[str, Callable[[random.Random], Callable[[Sighting], Any] | None]] = {
-    "lowest": lambda _: None,
     "longest": lambda _: lambda job: (job.started, job.job_id),
-    "shortest": lambda _: lambda job: (-(job.started or 0), job.job_id),
     "random": lambda chance: lambda _: chance.random(),
 }
 
 
-DAYS = [("lowest", False), ("longest", True), ("shortest", True), ("random", True)]
-
-
 @pytest.mark.parametrize(
     "rule, equal, how, lost",
-    [*((*day, how, 0.3) for day in DAYS for how in ("levels", "switch")), ("random", True, "levels", 0.0)],
+    [("longest", True, "levels", 0.3), ("random", True, "switch", 0.3), ("random", True, "levels", 0.0)],
 )
 def test_a_day_in_a_quota_share(rule: str, equal: bool, how: str, lost: float) -> None:
     chance = random.Random(f"{rule} {how}")

@@ -1,6 +1,7 @@
 """Days in a world where events are lost, doubled and late, calls fail, answers are lost, passes die, capacity bounces.
 
-Whatever happens, a pass knows what Batch has, no more than one place is held, and in the end every job has run.
+Whatever happens, a pass knows what Batch has, no more than one place is held, and in the end every job has run and
+nothing is left of it in the queue's record. Far more of such worlds, with all that may go wrong: `tests/proof/queues`.
 """
 
 import random
@@ -145,10 +146,9 @@ class Day:
         raise AssertionError(f"never started: {self.world.priorities()}")
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("events", [0.0, 0.7, 1.0])
-def test_a_day_of_trouble_ends_with_every_job_run_and_nobody_left_lifted(seed: int, events: float) -> None:
-    day = Day(seed, trouble=True, events=events)
+@pytest.mark.parametrize("events", [0.0, 0.7])
+def test_a_day_of_trouble_ends_with_every_job_run_and_nobody_left_lifted(events: float) -> None:
+    day = Day(0, trouble=True, events=events)
     for _ in range(40):
         day.minute(0.03)
     day.calm()
