@@ -1,7 +1,7 @@
 """What is really so in a queue's world, and what was wrong by it: Q1 to Q11, each by its id."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pointsman.loops.queue import Outcome
@@ -32,6 +32,16 @@ class Hand:
     at: float
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A pass: which lease it took (0: none yet), and when it began, observing or not, after so many changes of that."""
+
+    lease: int
+    at: float
+    observed: bool
+    modes: int
+
+
 class Truth:
     """The ground truth beside the model's own."""
 
@@ -45,13 +55,13 @@ class Truth:
         self._rate, self._saved, self._tokens, self._filled = rate, saved, saved, world.model.now
         stalls = world.trouble.pauses or world.trouble.jumps  # what a pass took of the budget it may spend much later
         self._slack = 3 + (saved if stalls else 0)
-        self._begun: dict[str, tuple[int, bool, int]] = {}
+        self._begun: dict[str, Begun] = {}
         self._writer = self._leases = 0
         self.writes_of: Counter[str] = Counter()
         self.writes = 0
         self._ours: dict[str, int] = {}
         self.hands: dict[str, Hand] = {}
-        self._written: dict[str, float] = {}
+        self._written: dict[str, float] = {}  # when the pass began that wrote it last
         self._overridden: dict[str, Hand] = {}
         self._told: set[str] = set()
         self._secret: dict[str, float] = {}
@@ -59,6 +69,7 @@ class Truth:
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
         self._delaying: dict[str, set[str]] = {}
+        self._led: set[str] = set()
         self._overdue: Counter[str] = Counter()
         self._resized = -1e9
         self._alarms: dict[str, list[tuple[float, str]]] = {}
@@ -135,12 +146,13 @@ class Truth:
     def _started(self, job: ServiceJob) -> None:
         """Q7: nobody ranked below may be started by a write of ours while one waits beyond its guard who would fit."""
         self.hands.pop(job.job_id, None)  # what someone set stands until the job starts
-        mine = job.share or job.quota_share
+        mine = _share(job)
         lifted = self._ours.get(job.job_id, 0)
         came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
         evicts = lifted == EVICTS  # it takes places that the other may not take
         held = "is held for it" in self._said.get(job.job_id, "")  # what is small is on the standby list behind it
         unsaid = job.job_id not in self._said  # the pass that lifted it has told nobody why yet, or died before it did
+        unsaid |= job.job_id in self._led
         if not lifted or unsaid or evicts or held or came_back or self._overdue_too(job) or job.job_id in self._pinned:
             return
         for job_id, passes in self._overdue.items():
@@ -148,13 +160,14 @@ class Truth:
             if (
                 passes >= PATIENT_PASSES
                 and other.status == "RUNNABLE"
-                and (other.share or other.quota_share) == mine
+                and _share(other) == mine
                 and other.instances <= job.instances
                 and other.priority < job.priority
                 and other.not_before <= self._world.model.now
                 and self._written.get(job.job_id, 0.0) > self._due_at.get(job_id, 1e12)
                 and other.name not in self._said.get(job.job_id, "")
                 and job_id not in self._delaying.get(job.job_id, ())
+                and job_id not in self.ever_by_hand
             ):
                 self.wrong("Q7", f"{job.name} was started at {job.priority}, and {other.name} waits beyond its guard")
 
@@ -207,6 +220,9 @@ class Truth:
         if job.job_id in self._secret:
             self.counts["evictions of a job of whose start nobody was told"] += 1
             return True
+        if job.job_id in self.ever_by_hand:
+            self.counts["evictions of a job whose priority someone had set"] += 1
+            return True
         if self._world.clock.skew:
             self.counts["evictions while the clock was wrong"] += 1
             return True
@@ -231,12 +247,12 @@ class Truth:
 
     def begins(self, owner: str) -> None:
         """A pass begins."""
-        self._begun[owner] = (0, self._observes(), self.modes)
+        self._begun[owner] = Begun(0, self._world.model.now, self._observes(), self.modes)
 
     def leased(self, owner: str) -> None:
         """The pass has taken the queue's lease."""
         self._leases += 1
-        self._begun[owner] = (self._leases, *self._begun[owner][1:])
+        self._begun[owner] = replace(self._begun[owner], lease=self._leases)
 
     def _observes(self) -> bool:
         return self._world.control._standstill is not None or self.policies[-1][1].mode is Mode.OBSERVE
@@ -251,19 +267,19 @@ class Truth:
 
     def wrote(self, owner: str, method: str, args: Any, kwargs: Any) -> None:
         """Q1, Q2, Q4, Q5, and people's priorities, at the moment of a write."""
-        number, observed, modes = self._begun[owner]
-        if observed and self._observes() and modes == self.modes:
+        begun = self._begun[owner]
+        if begun.observed and self._observes() and begun.modes == self.modes:
             self.wrong("Q2", f"{method} {args} {kwargs} while the queue is only observed")
-        if number < self._writer:
+        if begun.lease < self._writer:
             self.wrong("Q5", f"{method} of {owner}, and a pass that took the lease later has written")
-        self._writer = max(self._writer, number)
+        self._writer = max(self._writer, begun.lease)
         self.writes += 1
         if method != "set_priority":
             return
         job_id, priority = args
         self.writes_of[job_id] += 1
         self._said.pop(job_id, None)
-        self._written[job_id] = self._world.model.now
+        self._written[job_id] = begun.at
         job = self._world.model.jobs.get(job_id)
         if job is None:
             self.wrong("Q1", f"the priority of a job that is not there, {job_id}, is set")
@@ -272,9 +288,17 @@ class Truth:
         if priority == self._submitted(job_id):
             self._ours.pop(job_id, None)
         else:
+            self._led |= {job_id} if job_id not in self._ours and self._leads(job) else set()
             self._ours[job_id] = priority
         if hand is not None:
             self._overridden[job_id] = self.hands.pop(job_id)
+
+    def _leads(self, job: ServiceJob) -> bool:
+        """Whether Batch would have started the job next without us."""
+        line = [o for o in self._world.model.jobs.values() if o.status == "RUNNABLE" and _share(o) == _share(job)]
+        return job.priority == max(o.priority for o in (*line, job)) and all(
+            o.created_at >= job.created_at for o in line if o.priority == job.priority
+        )
 
     def _submitted(self, job_id: str) -> int:
         row = self._world.jobs.jobs.get(job_id)
@@ -352,7 +376,8 @@ class Truth:
         if job_class.max_wait is None or any(c.ceiling or c.entitlement for c in ruling.classes):
             return False
         guard = job_class.max_wait * (1 if policy.preemption and view.quota_shares else 2)
-        last = job.crashes >= 3 or view.history.crashed(job.kind) >= 3 or job.job_id in self._pinned or job.foreign
+        people = job.job_id in self._pinned or job.job_id in self.ever_by_hand
+        last = job.crashes >= 3 or view.history.crashed(job.kind) >= 3 or people
         self._due_at[job.job_id] = job.submitted + guard
         return view.now - job.submitted > guard and not last and job.size <= view.capacity
 
@@ -379,6 +404,10 @@ def _delaying(report: Any, move: Any) -> set[str]:
     if hold is None or " ranks before it and " not in move.sentence:
         return set()
     return {job.job_id for job in view.waiting if view.now + view.history.predict(job.kind) > hold.until}
+
+
+def _share(job: ServiceJob) -> str | None:
+    return job.share or job.quota_share
 
 
 def _class(policy: Policy, name: str) -> JobClass:

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from pointsman.errors import Conflict, Transient
-from pointsman.loops.queue import LEASE
+from pointsman.loops.queue import FRESH, LEASE
 from pointsman.queues.quota import Strategy
 from tests.unit.loops.quota_world import QuotaWorld, borrower, share
 from tests.unit.loops.world import QUEUE, World
@@ -138,3 +138,23 @@ def test_a_share_is_not_changed_by_a_pass_that_stood_still_either() -> None:
     world.control.record = real  # type: ignore[method-assign]
     world.pass_(after=LEASE)
     assert [one.borrow_limit for one in world.batch.shares_set] == [100]
+
+
+def test_where_jobs_may_be_evicted_a_pass_acts_on_no_old_look() -> None:
+    world = QuotaWorld()
+    world.rule()
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    real = world.control.put_writes
+
+    def slow(writes: object) -> None:
+        world.clock.advance(FRESH + 1)
+        real(writes)  # type: ignore[arg-type]
+
+    world.control.put_writes = slow  # type: ignore[method-assign, assignment]
+    world.pass_()
+    assert world.batch.priorities == []
+    assert world.log.failures[-1][1]
+    world.control.put_writes = real  # type: ignore[method-assign]
+    world.pass_()
+    assert world.priority("a") == 4999

@@ -10,7 +10,7 @@ from pointsman.queues.decide import decide
 from pointsman.queues.effects import Effect
 from pointsman.queues.evictions import Progress
 from pointsman.queues.jobs import BusyJob
-from pointsman.queues.levels import EVICTS, IN_LINE, PROTECTED, SHIELD
+from pointsman.queues.levels import EVICTS, IN_LINE, PROTECTED, SHIELD, VICTIM
 from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.policy import How, Policy, Preemption, Reservation
 from pointsman.queues.reasons import Reason
@@ -111,6 +111,7 @@ def test_an_eviction_is_asked_for_only_when_both_parties_were_described() -> Non
     assert [e.parties for e in second.evictions] == [("prod", "v")]
     assert [(m.job_id, m.after, m.reason) for m in second.moves] == [
         ("rest", SHIELD, Reason.PROTECTED),
+        ("v", VICTIM, Reason.EVICTED),
         ("prod", EVICTS, Reason.PREEMPTOR),
     ]
 
@@ -119,19 +120,35 @@ def test_an_eviction_goes_on_only_when_all_its_jobs_were_described_again() -> No
     victim = runs("v", 4)
     going = full(victim, evictions=(eviction(PROD, victim),))
     assert (decide(going, POLICY).moves, decide(going, POLICY).describe) == ((), ("prod", "v"))
-    assert moves(replace(going, described=frozenset(("prod", "v"))), POLICY) == {"rest": SHIELD, "prod": EVICTS}
+    assert moves(replace(going, described=frozenset(("prod", "v"))), POLICY) == {
+        "rest": SHIELD,
+        "v": VICTIM,
+        "prod": EVICTS,
+    }
 
 
-def test_the_victims_go_to_the_bottom_and_both_sentences_name_both_parties() -> None:
-    victim = runs("v", 4, priority=FRONT)
+def test_who_is_to_evict_stands_first_for_a_pass_before_anybody_can_be_evicted() -> None:
+    held = waits("held", size=6, waited=99 * HOUR, priority=RESERVED)
+    of = replace(full(runs("v", 4)), described=frozenset(("prod", "v")))
+    crowded = replace(of, waiting=[*of.waiting, held, waits("small", priority=IN_LINE)])
+    first = decide(crowded, POLICY)
+    assert first.evictions == ()
+    assert {m.job_id: m.after for m in first.moves} == {"v": PROTECTED, "held": 0, "prod": RESERVED}
+    assert first.next_wake == NOW + LEAST_GAP
+    then = replace(crowded, waiting=[replace(PROD, priority=RESERVED), replace(held, priority=0), crowded.waiting[-1]])
+    assert [e.parties for e in decide(then, POLICY).evictions] == [("prod", "v")]
+
+
+def test_nobody_else_who_waits_may_evict_the_victims_and_both_sentences_name_both_parties() -> None:
+    victim = runs("v", 4)
     wanted = {m.job_id: m for m in decide(full(victim, described=frozenset(("prod", "v"))), POLICY).moves}
-    assert wanted["v"].after == 0
+    assert max(IN_LINE, RESERVED) < wanted["v"].after < wanted["prod"].after
     assert "production-prod (production, 4 instances)" in wanted["v"].sentence
     assert "v (sweep)" in wanted["prod"].sentence
 
 
 def test_while_an_eviction_goes_on_nothing_else_in_its_share_is_moved() -> None:
-    victim = runs("v", 4)
+    victim = runs("v", 4, priority=VICTIM)
     asked = eviction(PROD, victim)
     of = quota_view(PROD, waits("small"), victim, runs("r", 3, priority=SHIELD), evictions=(asked,))
     of = replace(of, described=frozenset(asked.parties))
@@ -236,6 +253,9 @@ def test_whatever_batchs_rule_nobody_but_the_victims_can_be_evicted_by_what_we_r
         if job.job_id in fits or level == job.submitted_priority:
             continue  # it starts without anybody's going, or stands where its owner put it
         exposed = {b.job_id for b in after if outranks(level, job.submitted, b, equal=True)}
+        if victims and job.job_id not in {e.evictor.job_id for e in decision.evictions}:
+            lower = {b.job_id for b in after if outranks(level, job.submitted, b, equal=False)}
+            assert not lower & victims, (job, decision.moves)
         if job.job_id not in to and level == job.priority and not victims:
             exposed &= set(to)  # what stood there before this pass is the pass before's to answer for
         assert exposed <= victims, (job, decision.moves)
@@ -244,6 +264,9 @@ def test_whatever_batchs_rule_nobody_but_the_victims_can_be_evicted_by_what_we_r
 def test_while_it_is_not_sure_what_runs_nobody_is_raised_where_that_would_evict() -> None:
     of = quota_view(waits("a"), waits("b", priority=IN_LINE), runs("r", 7), settled=False)
     assert moves(of) == {"r": PROTECTED}
+    lifted = quota_view(waits("big", size=2, priority=FRONT), runs("r", 7, priority=FRONT))
+    assert moves(lifted) == {"big": 0}
+    assert moves(replace(lifted, settled=False)) == {}, "it may have started, and is protected by what it has"
     off = quota_view(waits("a"), runs("r", 7), shares=(share(preempts=False),), settled=False)
     assert moves(off) == {"a": FRONT}
     assert decide(full(runs("v", 4), settled=False), POLICY).describe == ()
@@ -252,5 +275,5 @@ def test_while_it_is_not_sure_what_runs_nobody_is_raised_where_that_would_evict(
 def test_an_alarm_that_boosts_a_class_takes_no_reason_from_an_eviction_and_one_that_goes_on_is_looked_at_soon() -> None:
     of = full(runs("v", 4), described=frozenset(("prod", "v")), effects=(Effect("drift", NOW - 9, "production", HOUR),))
     decision = decide(of, POLICY)
-    assert [m.reason for m in decision.moves] == [Reason.PROTECTED, Reason.PREEMPTOR]
+    assert [m.reason for m in decision.moves] == [Reason.PROTECTED, Reason.EVICTED, Reason.PREEMPTOR]
     assert decision.next_wake == NOW + LEAST_GAP

@@ -164,7 +164,7 @@ class Observer:
             job.job_id for jobs in (view.waiting, view.strangers) for job in jobs
         )
         unsure |= seen.records.keys() - shown
-        view = replace(view, unsure=unsure, settled=settled(seen.records, snapshot, view, unsure))
+        view = replace(view, unsure=unsure, settled=settled(seen.records, seen.ended, snapshot, unsure))
         gone, counts = preempted(seen.records, seen.record, view)
         record = replace(seen.record, preempted=counts, saved=looks)
         return replace(seen, view=view, record=record, problems=(*seen.problems, *told), preempted=gone)
@@ -258,9 +258,11 @@ class Observer:
         """
         if snapshot is None:
             raise Transient("an earlier pass did not come to its end, and there is no budget to see what it did")
-        ours = dict(record.priorities)
-        busy = {row.job_id for row in known.values() if row.stage is Stage.BUSY}  # such a job may come back to wait
-        for job_id, write in self.control.writes((ours.keys() | busy | set(snapshot.front)) & known.keys()).items():
+        ours, front = dict(record.priorities), set(snapshot.front)
+        may_be = {  # one that holds capacity may come back to wait
+            row.job_id for row in known.values() if row.stage is Stage.BUSY or not snapshot.whole or row.job_id in front
+        }
+        for job_id, write in self.control.writes(may_be | (ours.keys() & known.keys())).items():
             row = known[job_id]
             believed = ours.get(job_id, row.detail.priority if row.detail else None)
             if write.after != believed and not row.doubtful:

@@ -39,6 +39,7 @@ from pointsman.queues.wake import POLL, gap
 
 LEASE = 150.0  # seconds; longer than the function may run
 LAST_CALL = 45.0  # seconds before the lease runs out from which no write is begun: as long as one may take
+FRESH = 45.0  # seconds for which a look at quota shares is acted on: each start and each end may change who can go
 
 
 class Outcome(StrEnum):
@@ -183,10 +184,16 @@ class QueueLoop:
         self.teller.tell(queue, now)
         return ()
 
-    def _fence(self, taken: QueueRecord) -> None:
-        """Raise `Transient` once another pass may soon be made: one that stood still writes no more."""
-        if self.clock.now() > taken.lease_until - LAST_CALL:
+    def _fence(self, taken: QueueRecord, seen: Observation) -> None:
+        """Raise `Transient` once another pass may soon be made: one that stood still writes no more.
+
+        Where who waits may evict who runs it writes no more once what it saw may be so no longer.
+        """
+        now = self.clock.now()
+        if now > taken.lease_until - LAST_CALL:
             raise Transient("the pass stood still until its lease had all but run out")
+        if seen.view.quota_shares and now - seen.view.now > FRESH:
+            raise Transient("the pass stood still until what it saw was too old to act on")
 
     def _keep_shares(
         self,
@@ -201,7 +208,7 @@ class QueueLoop:
         """What shares should have beside their jobs' priorities; evictions are let go when all of those are set."""
         evictions = {(e.evictor.job_id, e.asked): e for e in (*seen.view.evictions, *decision.evictions)}
         ready = Outcome.DEFERRED not in outcomes and not decision.describe
-        fence = partial(self._fence, taken)
+        fence = partial(self._fence, taken, seen)
         keeper = ShareKeeper(self.observer.shares, self.observer.alarms, self.jobs, fence)
         going = evictions.values() if ready else ()
         return keeper.keep(seen.description, policy.at(seen.view.now), going, seen.view.now, act=act)
@@ -213,7 +220,7 @@ class QueueLoop:
         a running job could not be protected, nobody else of its share is raised: who waits might evict it.
         """
         now = self.clock.now()
-        self._fence(taken)
+        self._fence(taken, seen)
         for eviction in decision.evictions:
             self.observer.shares.records.put_eviction(decision.queue, eviction)
         granted = self.jobs.take_budget(len(decision.moves), now) if decision.moves else 0
@@ -227,7 +234,7 @@ class QueueLoop:
             if move.after > move.before and share in exposed:
                 outcomes.append(Outcome.DEFERRED)
                 continue
-            self._fence(taken)
+            self._fence(taken, seen)
             try:
                 self.batch.set_priority(move.job_id, move.after)
                 outcomes.append(Outcome.DONE)

@@ -75,16 +75,23 @@ def _warnings(view: QueueView, policy: Policy) -> Iterable[str]:
             yield f"{told} (enable it to take more)"
 
 
-def settled(known: Mapping[str, JobRecord], snapshot: Snapshot | None, view: QueueView, unsure: frozenset[str]) -> bool:
-    """Whether it is sure what runs: every unsure job waits in the snapshot, and its use is what the jobs add up to.
+def settled(
+    known: Mapping[str, JobRecord], ended: Iterable[JobRecord], snapshot: Snapshot | None, unsure: frozenset[str]
+) -> bool:
+    """Whether it is sure what runs and what is free: no job is in doubt, and a snapshot's use is what they add up to.
 
-    A snapshot that is older than the newest event cannot be compared by use: then the events are believed.
+    What an event has moved since the snapshot may have held capacity then, or not.
     """
-    if snapshot is None or not unsure <= set(snapshot.front):
+    if snapshot is None or unsure:
         return False
-    if snapshot.at < max((row.at for row in known.values()), default=0.0):
-        return True
-    return snapshot.used == sum(job.size for job in view.busy)
+    sure = maybe = 0
+    for row in (*known.values(), *ended):
+        size = row.detail.size if row.detail else 0
+        if row.at > snapshot.at - 1:  # the times of events are whole seconds
+            maybe += size if row.created <= snapshot.at else 0
+        elif row.stage is Stage.BUSY:
+            sure += size
+    return sure <= snapshot.used <= sure + maybe
 
 
 def preempted(

@@ -90,7 +90,7 @@ def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
         calm = ranks_at(policy, (), view.now, ranks.cases, evicts=evicts(view, policy))
         blamed = blame(moves, wanted(view, policy, calm).moves, active)
         moves = tuple(old if old.reason in OF_EVICTIONS else new for old, new in zip(moves, blamed, strict=True))
-    going = want.describe or any(eviction.open for eviction in (*view.evictions, *want.evictions))
+    going = want.claims or want.describe or any(eviction.open for eviction in (*view.evictions, *want.evictions))
     wake = next_wake(view, policy, ranks)
     return Decision(
         queue=view.queue,

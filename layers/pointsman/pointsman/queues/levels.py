@@ -3,14 +3,17 @@
 With in-share preemption on, any waiting job may evict a running one of a lower priority in its share, and Batch chooses
 the victim by a rule of its own. So nothing that does not surely fit waits above what runs: a job is lifted to `FRONT`
 when it fits, which protects it once it runs; what waits without fitting (the held job, the standby list) stands below,
-and before that, what runs lower is protected. A deliberate eviction puts its victims at `VICTIM`, everything else that
-runs in the share at `SHIELD`, and the evictor between the two, so that nobody but the victims can be evicted whatever
-Batch's rule is, and whether or not jobs of one priority evict each other.
+and before that, what runs lower is protected. A deliberate eviction begins when its job has stood first in the share
+since an earlier pass, so that nobody has started of whom the pass may not know. It puts everything that runs in the
+share at `SHIELD`, its victims at `VICTIM` and the evictor between the two: nobody but the victims can be evicted,
+whatever Batch's rule is and whether or not jobs of one priority evict each other, and nobody else who waits can evict
+them, should the evictor find a place by itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pointsman.queues.estimates import Kind
 from pointsman.queues.evictions import Eviction, Progress, follow
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.moves import FRONT, RESERVED, Hold, Plan, moves_of
@@ -20,11 +23,12 @@ from pointsman.queues.quota import QuotaShare, Rooms, needs_of
 from pointsman.queues.ranking import Candidate, Ranks
 from pointsman.queues.reasons import Idle, Move, Reason, hours, named
 from pointsman.queues.standby import HIGHEST
+from pointsman.queues.starting import starting
 from pointsman.queues.victims import choose
 from pointsman.queues.view import QueueView
 from pointsman.queues.waiting import Age, Line, Waiting, age
 
-SHIELD, EVICTS, PROTECTED, VICTIM = 5001, 5000, FRONT, 0
+SHIELD, EVICTS, PROTECTED, VICTIM = 5001, 5000, FRONT, FRONT
 OF_EVICTIONS = (Reason.PREEMPTOR, Reason.EVICTED, Reason.PROTECTED)
 IN_LINE = HIGHEST  # of the standby list where running jobs could be evicted: one level for all of it
 
@@ -34,7 +38,7 @@ class Wanted:
     """What one pass wants of all the shares.
 
     `evictions` are those that are new or went on, to be stored before a move is made. Nothing is wanted of an eviction
-    until its jobs, `describe`, have been described for the very decision.
+    until its jobs, `describe`, have been described for the very decision. A job that `claims` its place evicts soon.
     """
 
     moves: tuple[Move, ...] = ()
@@ -43,6 +47,7 @@ class Wanted:
     backfills: int = 0
     evictions: tuple[Eviction, ...] = ()
     describe: tuple[str, ...] = ()
+    claims: bool = False
 
 
 def wanted(view: QueueView, policy: Policy, ranks: Ranks) -> Wanted:
@@ -74,11 +79,13 @@ class _Total:
         self._started: list[tuple[Candidate, Candidate | None]] = []
         self._evictions: list[Eviction] = []
         self._describe: list[str] = []
+        self._claims = False
+        self._above = False  # somebody starts by itself whose class has all it may have
 
     def wanted(self) -> Wanted:
         left = max(0, self._view.free - sum(candidate.job.size for candidate, _ in self._started))
         reason = Idle.NOTHING_FITS if self._view.waiting else Idle.NO_WORK
-        if left and any(map(self._capped, self._view.lines.lines)):
+        if left and (self._above or any(map(self._capped, self._view.lines.lines))):
             reason = Idle.CEILING
         return Wanted(
             moves=tuple(self._moves),
@@ -87,13 +94,17 @@ class _Total:
             backfills=sum(1 for candidate, passed in self._started if passed and candidate.job.priority != FRONT),
             evictions=tuple(self._evictions),
             describe=tuple(dict.fromkeys(self._describe)),
+            claims=self._claims,
         )
 
     def _capped(self, line: Line) -> bool:
         """Whether nothing but their class's ceiling keeps jobs of the line from being lifted."""
-        kind = line.kind
-        above = kind.size > self._ranks.cases.rooms.get(kind.job_class, kind.size)
-        return above and self._rooms.fits(line.share, needs_of(kind)) and line.first() is not None
+        fits = self._rooms.fits(line.share, needs_of(line.kind))
+        return fits and self._has_all(line.kind) and line.first() is not None
+
+    def _has_all(self, kind: Kind) -> bool:
+        """Whether the kind's class may not have that much more."""
+        return kind.size > self._ranks.cases.rooms.get(kind.job_class, kind.size)
 
     def carry_on(self) -> dict[str, Eviction]:
         """The open evictions by their shares, as they stand now."""
@@ -118,6 +129,11 @@ class _Total:
             return
         if lines and self._view.settled and _may_evict(share, self._policy):
             chosen = choose(self._view, self._policy, self._ranks, self._rooms, lines, runs)
+            evictor = lines.get(chosen.evictor.job_id) if chosen else None
+            if evictor is not None and not _stands_first(evictor, lines):
+                self._claims = True
+                self._order(share, lines, runs, evictor)
+                return
             if chosen is not None and _sure(self._view, chosen):
                 self._evictions.append(chosen)
                 self._evict(chosen, lines, runs)
@@ -132,31 +148,44 @@ class _Total:
             return
         self._moves += moves
 
-    def _order(self, share: QuotaShare, lines: Waiting, runs: Sequence[BusyJob]) -> None:
-        """Lift what fits, hold a place, line up the small, and protect what runs from those who wait."""
-        front: list[tuple[Candidate, Candidate | None]] = []
+    def _order(
+        self, share: QuotaShare, lines: Waiting, runs: Sequence[BusyJob], claims: WaitingJob | None = None
+    ) -> None:
+        """Lift what fits, hold a place, line up the small, and protect what runs from those who wait.
+
+        Who `claims` the place is held for, and nobody else.
+        """
+        starts = starting(share.name, lines, self._rooms) if share.preempts else []
+        front: list[tuple[Candidate, Candidate | None]] = [
+            (self._candidate(job), None) for job in starts if self._ranks.may_have(job) and not job.foreign
+        ]
         standby: list[tuple[WaitingJob, int]] = []
         hold: Hold | None = None
         level = share.preempts or _switches(self._policy)
-        for units, part in _by_units(lines).items():
-            plan = plan_for(self._part(share, units, part, runs), self._policy, self._ranks)
+        self._above |= any(map(self._has_all, {job.kind for job in starts}))
+        self._ranks = self._ranks.after(starts)
+        for units, part in _by_units(_without(lines, starts)).items():
+            own = claims if claims in part else None
+            plan = plan_for(self._part(share, units, part, runs), self._policy, self._ranks, own)
             self._ranks = self._ranks.after(candidate.job for candidate, _ in plan.front)
             for candidate, _ in plan.front:
                 self._rooms.take(share.name, needs_of(candidate.job.kind))
             front += plan.front
-            hold = hold or plan.hold
+            hold = plan.hold if own else hold or plan.hold
             standby += [(job, IN_LINE if level else number) for job, number in plan.standby]
         plan = Plan(tuple(front), hold, tuple(standby))
         waiters = [(RESERVED, hold.job)] if hold else []
         waiters += [(number, job) for job, number in plan.standby]
         if share.preempts:
             self._moves += protecting(runs, waiters)
-        moves = moves_of(lines, plan, self._view.now)
-        if share.preempts and not self._view.settled:  # whom a raised job would evict is not known
-            moves = tuple(move for move in moves if move.after < move.before)
-        self._moves += moves
+        if self._view.settled or not share.preempts:  # else it is not known who would be evicted, or lose protection
+            moves = moves_of(lines, plan, self._view.now)
+            self._moves += [*_kept(starts, moves), *moves]
         self._holds += [hold] if hold else []
         self._started += front
+
+    def _candidate(self, job: WaitingJob) -> Candidate:
+        return self._ranks.candidate(job, self._view.history.predict(job.kind), self._view.now)
 
     def _part(self, share: QuotaShare, units: Sequence[str], part: Waiting, runs: Sequence[BusyJob]) -> QueueView:
         """The part of one share for jobs of these instance types, as a queue of its own."""
@@ -189,10 +218,34 @@ def _by_units(lines: Waiting) -> dict[tuple[str, ...], Waiting]:
     return {units: lines.part(groups[units]) for units in sorted(groups, key=lambda units: oldest[units])}
 
 
+def _without(lines: Waiting, jobs: Collection[WaitingJob]) -> Waiting:
+    gone = {job.job_id for job in jobs}
+    return Waiting(job for job in lines if job.job_id not in gone) if gone else lines
+
+
+def _kept(starts: Iterable[WaitingJob], moves: Sequence[Move]) -> list[Move]:
+    """Raise those who start as they are, where others are raised who must not evict them a moment later."""
+    moved = {move.job_id for move in moves}
+    if all(move.after < move.before for move in moves):
+        return []
+    text = "starts by itself now: it is raised, so that nobody who waits evicts it."
+    return [
+        _move(job, PROTECTED, Reason.PROTECTED, f"{named(job)} {text}")
+        for job in starts
+        if job.job_id not in moved and job.priority < PROTECTED and not job.foreign
+    ]
+
+
 def _may_evict(share: QuotaShare, policy: Policy) -> bool:
     """Whether a deliberate eviction can come about in this share."""
     rule = policy.preemption
     return rule is not None and share.settled and (share.preempts or rule.how is How.SWITCH)
+
+
+def _stands_first(job: WaitingJob, lines: Waiting) -> bool:
+    """Whether Batch starts nobody of the share before this job."""
+    others = (other.priority for line in lines.lines for other in line.raised.values() if other.job_id != job.job_id)
+    return len(lines) == 1 or job.priority > max(others, default=0)
 
 
 def _sure(view: QueueView, eviction: Eviction) -> bool:

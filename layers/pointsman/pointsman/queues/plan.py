@@ -5,7 +5,7 @@ from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.moves import Plan
 from pointsman.queues.policy import Policy
 from pointsman.queues.ranking import Ranks
-from pointsman.queues.reserve import reserve
+from pointsman.queues.reserve import hold_for, reserve
 from pointsman.queues.standby import STANDBY_JOBS, STANDBY_SIZE, stand_by
 from pointsman.queues.turns import several
 from pointsman.queues.view import QueueView
@@ -13,11 +13,11 @@ from pointsman.queues.view import QueueView
 STANDBY_OF_A_SHARE = 4  # of a queue's many shares, so that the head of each takes what is freed
 
 
-def plan_for(view: QueueView, policy: Policy, ranks: Ranks) -> Plan:
-    """What should start next; nothing where nothing can be moved."""
+def plan_for(view: QueueView, policy: Policy, ranks: Ranks, claims: WaitingJob | None = None) -> Plan:
+    """What should start next; nothing where nothing can be moved. A job that `claims` the place is the one held for."""
     if not view.movable:
         return Plan()
-    hold = reserve(view, policy, ranks)
+    hold = hold_for(claims, view) if claims else reserve(view, policy, ranks)
     held = hold is not None
     front = fill(view, ranks, hold)
     chosen = {candidate.job.job_id for candidate, _ in front}

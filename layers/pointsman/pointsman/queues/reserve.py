@@ -54,14 +54,17 @@ def reserve(view: QueueView, policy: Policy, ranks: Ranks) -> Hold | None:
         key = (Tier.USUAL if tier is None else tier, place[name], job.submitted, job.job_id)
         if best is None or key < best[0]:
             best = (key, job)
-    if best is None:
-        return None
+    return None if best is None else hold_for(best[1], view)
+
+
+def hold_for(job: WaitingJob, view: QueueView) -> Hold:
+    """The place that is held for this job, until it is expected to fit."""
     free = view.free
     for end, size in sorted(_ends(view)):
         free += size
-        if free >= best[1].size:
-            return Hold(best[1], end, free - best[1].size)
-    return Hold(best[1], float("inf"), 0)
+        if free >= job.size:
+            return Hold(job, end, free - job.size)
+    return Hold(job, float("inf"), 0)
 
 
 def _ends(view: QueueView) -> Iterator[tuple[float, int]]:

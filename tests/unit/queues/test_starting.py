@@ -1,0 +1,53 @@
+"""Whom Batch starts by itself, and that nobody is raised into the places that those take."""
+
+from dataclasses import replace
+
+import pytest
+
+from pointsman.queues.decide import decide
+from pointsman.queues.jobs import WaitingJob
+from pointsman.queues.levels import IN_LINE, PROTECTED
+from pointsman.queues.moves import FRONT
+from pointsman.queues.quota import Rooms
+from pointsman.queues.starting import starting
+from pointsman.queues.waiting import Waiting
+from tests.unit.queues.build import HOUR
+from tests.unit.queues.quota_build import POLICY, quota_view, runs, waits
+
+CALM = replace(POLICY, preemption=None)
+
+
+@pytest.mark.parametrize(
+    "case, jobs, wanted",
+    [
+        ("the oldest while they fit", [waits("a", size=3, waited=9), waits("b", waited=8), waits("c", waited=7)], "ab"),
+        ("nobody behind the first that does not fit", [waits("a", size=5, waited=9), waits("b", waited=8)], ""),
+        ("the raised before the older", [waits("a", size=3, waited=9), waits("b", size=2, priority=IN_LINE)], "b"),
+        ("of several of one moment nobody is named where not all fit", [waits("a", size=3), waits("b", size=2)], ""),
+        ("where all do, all start", [waits("a", size=2), waits("b", size=2)], "ab"),
+    ],
+)
+def test_it_starts(case: str, jobs: list[WaitingJob], wanted: str) -> None:
+    of = quota_view(*jobs, runs("r", 4))
+    rooms = Rooms(of.quota_shares, of.pool, of.busy)
+    assert "".join(job.job_id for job in starting("team", Waiting(jobs), rooms)) == wanted, case
+
+
+def test_where_one_of_several_takes_what_is_free_nothing_of_it_is_left() -> None:
+    jobs = [waits("a", size=3), waits("b", size=3)]
+    of = quota_view(*jobs, runs("r", 4))
+    rooms = Rooms(of.quota_shares, of.pool, of.busy)
+    starting("team", Waiting(jobs), rooms)
+    assert not rooms.fits("team", {"ml.g5.xlarge": 2})
+
+
+def test_nobody_is_raised_into_a_place_that_the_first_in_line_takes() -> None:
+    first, better = waits("first", size=4, waited=HOUR), waits("better", "production", size=4)
+    moves = {move.job_id: move.after for move in decide(quota_view(first, better, runs("r", 4)), CALM).moves}
+    assert moves == {"first": FRONT}
+
+
+def test_who_starts_by_itself_is_raised_before_those_who_will_wait_above_it() -> None:
+    stands, new = waits("stands", waited=HOUR, priority=IN_LINE), waits("new", size=1)
+    of = quota_view(stands, new, runs("r", 7, priority=FRONT))
+    assert [(move.job_id, move.after) for move in decide(of, CALM).moves] == [("stands", PROTECTED), ("new", IN_LINE)]
