@@ -1,15 +1,13 @@
 """Copies that are changed for a time: nobody waits for ever for those that do not come, nor for those that stay."""
 
-from dataclasses import replace
-
 from pointsman.rollouts.commands import By, adopt
-from pointsman.rollouts.decision import Act, SetCopies, SubmitUpdate
+from pointsman.rollouts.decision import SetCopies, SubmitUpdate
 from pointsman.rollouts.draft import LEASE
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.record import HoldKind, State, Step
 from tests.unit.rollouts.build import NEW, OLD, SMALL_BOX
 from tests.unit.rollouts.drive import until, world
-from tests.unit.rollouts.world import HUMAN, Edges, World
+from tests.unit.rollouts.world import HUMAN, World
 
 
 def _asked(made: World, component: str) -> None:
@@ -76,17 +74,10 @@ def test_two_of_one_copy_are_rolled_in_the_room_for_one_more() -> None:
     assert all(part.spec != OLD and part.copies == 1 for part in made.truth.parts.values())
 
 
-def test_copies_are_given_back_by_one_sender_at_a_time() -> None:
-    """Else a second one has its effect, and the rollout ends while the first one's call may still come."""
-    lost: list[float] = []
-
-    def lose_the_first(act: Act) -> Act:
-        if isinstance(act, SetCopies) and (act.component, act.copies) == ("m2", 1):
-            lost.append(made.truth.now)
-            return replace(act, copies=2) if len(lost) == 1 else act
-        return act
-
-    made = world(edges=Edges(carry=lose_the_first))
-    assert made.run(until=40_000.0).phase is Phase.SUCCEEDED
-    first, second = lost
-    assert second >= first + LEASE
+def test_an_end_waits_until_nobody_can_give_back_any_more() -> None:
+    """A call that is late would undo what someone else has asked for since."""
+    made = world()
+    assert made.run().phase is Phase.SUCCEEDED
+    asked = [note.asked_at for note in (*made.record.copies, *made.record.scaling) if note.asked_at is not None]
+    assert made.record.ended_at is not None
+    assert made.record.ended_at > max(asked) + LEASE

@@ -76,10 +76,11 @@ def give_back(draft: Draft, component: str) -> bool:
 
 
 def give_all_back(draft: Draft) -> bool:
-    """The same for everything noted."""
+    """The same for everything noted; and whether no call of ours can come any more, which would undo another's."""
     names = dict.fromkeys([n.component for n in draft.record.copies] + [n.component for n in draft.record.scaling])
     given = [give_back(draft, name) for name in names]
-    return all(given)
+    settled = [_settled(draft, note) for note in (*draft.record.copies, *draft.record.scaling)]
+    return all(given) and all(settled)
 
 
 def advance_notes(draft: Draft, needed: Collection[str]) -> None:
@@ -143,7 +144,7 @@ def _advance_copies(draft: Draft, note: CopyNote, *, known: bool, forward: bool)
         )
     elif back and draft.now > note.since + PATIENCE:
         _give_up(draft, note, f"it did not get its {copies_of(goal)} back")
-    elif not (known and (back or forward) and _may_ask(draft, note.asked_at, back=back)):
+    elif not (known and (back or forward) and _may_ask(draft, note.asked_at)):
         return
     elif isinstance(view, ComponentView) and view.status is not Status.UPDATING:
         if not back and not scaling_suspended(draft, note.component, note.endpoint):
@@ -173,7 +174,7 @@ def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
         put_scaling(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))
         draft.say(Reason.NEEDS_HUMAN, f"Auto scaling of {note.component} could not be resumed.", note.component)
         draft.notice(f"human/scaling/{note.component}", f"Resume the auto scaling of {note.component} yourself.")
-    elif known and _may_ask(draft, note.asked_at, back=back):
+    elif known and _may_ask(draft, note.asked_at):
         state = NoteState.RESTORING if back else NoteState.LOWERING
         put_scaling(draft, replace(note, state=state, asked_at=draft.now))
         until = draft.now + LEASE
@@ -181,18 +182,11 @@ def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
         draft.act(resume if back else suspend)
 
 
-def _may_ask(draft: Draft, asked_at: float | None, *, back: bool) -> bool:
-    """Whether it may be asked for, again if need be.
-
-    What is given back has one sender at a time: else the first one's call may come when another's has been seen, and
-    the rollout has ended.
-    """
-    if asked_at is None:
+def _may_ask(draft: Draft, asked_at: float | None) -> bool:
+    if asked_at is None or draft.now >= asked_at + ASK_AGAIN:
         return True
-    again = asked_at + (LEASE if back else ASK_AGAIN)
-    if draft.now < again:
-        draft.wake(again)
-    return draft.now >= again
+    draft.wake(asked_at + ASK_AGAIN)
+    return False
 
 
 def _give_up(draft: Draft, note: CopyNote, why: str) -> None:
