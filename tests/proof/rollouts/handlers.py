@@ -7,6 +7,7 @@ What must be true then is what SageMaker has, and what the tables say of it.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
@@ -38,9 +39,8 @@ WRITES = (
 READS = (
     ("sagemaker", "DescribeInferenceComponent"),
     ("sagemaker", "DescribeEndpoint"),
-    ("cloudwatch", "DescribeAlarms"),
+    ("cloudwatch", "GetMetricData"),
     ("cloudwatch", "DescribeAlarmHistory"),
-    ("dynamodb", "GetItem"),
 )
 OURS = frozenset({"AdvanceRolloutFunction", "RolloutStateMachine"})
 TROUBLED = 3 * HOUR  # for which things go wrong
@@ -83,9 +83,11 @@ class Day:
         cloudwatch.set_alarm_state(AlarmName="llm-errors", StateValue="ALARM", StateReason="a test")
 
     def command(self, verb: str, **more: Any) -> None:
-        """A person's command, obeyed or refused."""
-        self.faults[verb] += 1
-        self.fleet.command(verb, ROLLOUT, reason="a test", **more)
+        """A person's command, obeyed or refused; once it has ended, none begins a new one."""
+        if not self.fleet.ended():
+            self.faults[verb] += 1
+            with suppress(Exception):  # it was throttled: the person sees that
+                self.fleet.command(verb, ROLLOUT, reason="a test", **more)
 
     def scale(self) -> None:
         """Somebody asks for more copies, or is refused."""
@@ -174,8 +176,8 @@ def _wrong(day: Day, target: str) -> Iterator[Violation]:
     if record.phase in {Phase.ROLLED_BACK, Phase.REJECTED} and models != {OLD}:
         yield Violation("S11", f"{record.phase.value}, and its copies run {sorted(models)}")
     human = "llm" in record.needs_human
-    if not day.scaled and not human and (there.desired, there.current) != (COPIES, COPIES):
-        yield Violation("S22", f"there are {there.current} of {there.desired} copies, and there were {COPIES}")
+    if not day.scaled and not human and there.desired != COPIES:
+        yield Violation("S22", f"{there.desired} copies are asked for, and there were {COPIES}")
     owners = {lock.owner for lock in fleet.wiring.rollouts.locks(["chat"]).values()} - {""}
     if owners and not human:
         yield Violation("L5", f"chat is locked by {owners} after the end")

@@ -154,7 +154,7 @@ ORDER_GUARDS: Rows = {
         other(RolloutObserver, "look", _looked_at_lightly),
     ),
     "an endpoint of which something cannot be read has no room": (
-        "crowded",
+        "crowded and unread",
         ("S14",),
         other(rollout_observe, "_endpoints", _without_the_unread),
     ),

@@ -59,7 +59,12 @@ def _calm(world: World, luck: Random) -> World:
 
 def _crowded_and_bad(world: World, luck: Random) -> World:
     """What had room on the way forward may lack it on the way back."""
-    return _steady(world, bad=luck.choice(("alarm", "flaps")), rate=0.02, deeds=_at(luck, 3000, ("scale",), 4))
+    return _steady(world, bad=luck.choice(("alarm", "flaps")), rate=0.02, deeds=_at(luck, 3000, ("scale",), 8))
+
+
+def _crowded_and_unread(world: World, luck: Random) -> World:
+    """Others grow into the room, and what they have cannot be read."""
+    return _steady(world, trouble=Trouble(fault=0.1), deeds=_at(luck, 2500, ("scale",), 8))
 
 
 def _drifted(world: World, luck: Random) -> World:
@@ -183,6 +188,7 @@ _LEANINGS: dict[str, Leaning] = {
     "calm": _calm,
     "crowded": lambda world, _: world,
     "crowded and bad": _crowded_and_bad,
+    "crowded and unread": _crowded_and_unread,
     "drifted": _drifted,
     "edited": _edited,
     "fired before": _fired_before,
