@@ -79,7 +79,8 @@ def give_all_back(draft: Draft) -> bool:
     """The same for everything noted; and whether no call of ours can come any more, which would undo another's."""
     names = dict.fromkeys([n.component for n in draft.record.copies] + [n.component for n in draft.record.scaling])
     given = [give_back(draft, name) for name in names]
-    settled = [_settled(draft, note) for note in (*draft.record.copies, *draft.record.scaling)]
+    settled = [_settled(draft, note) for note in draft.record.copies]
+    settled += [_settled(draft, target) for target in draft.record.scaling]
     return all(given) and all(settled)
 
 
