@@ -167,6 +167,8 @@ def test_a_change_of_a_share_is_noted_until_it_is_forgotten(records: ShareRecord
     again = replace(note, after=300, was=200, seen=True)
     records.put_share_change(QUEUE, again)
     assert sorted(records.share_changes(QUEUE), key=lambda each: each.setting) == [again, switch]
+    records.drop_share_change(QUEUE, note)
+    assert again in records.share_changes(QUEUE), "it was noted in the place of the other"
     records.drop_share_change(QUEUE, again)
     assert records.share_changes(QUEUE) == (switch,)
     records.drop_share_change(QUEUE, again)

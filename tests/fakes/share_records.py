@@ -32,7 +32,9 @@ class FakeShareRecords(Faulty):
 
     @can_fail
     def drop_share_change(self, queue: str, change: ShareChange) -> None:
-        self._changes.pop((queue, change.share, change.setting.value), None)
+        key = (queue, change.share, change.setting.value)
+        if self._changes.get(key) == change:
+            del self._changes[key]
 
 
 class FakeCheckpoints(Faulty):

@@ -65,5 +65,5 @@ class ShareRecords(Protocol):
         ...
 
     def drop_share_change(self, queue: str, change: ShareChange) -> None:
-        """Forget a change that was given back."""
+        """Forget a change that was given back; one that was noted in its place stays."""
         ...

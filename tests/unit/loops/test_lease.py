@@ -140,6 +140,27 @@ def test_a_share_is_not_changed_by_a_pass_that_stood_still_either() -> None:
     assert [one.borrow_limit for one in world.batch.shares_set] == [100]
 
 
+def test_a_pass_that_stood_still_forgets_no_change_of_a_share_that_another_made_meanwhile() -> None:
+    world = QuotaWorld(borrower(borrow_limit=0), share("other", 4, strategy=Strategy.LEND))
+    world.rule(share="*", on_alarm=[{"alarm": "gpus", "share": "all", "borrow_limit": 100}])
+    real = world.control.record
+
+    def slow(moves: object) -> None:
+        world.control.record = real  # type: ignore[method-assign]
+        world.clock.advance(LEASE + 1)
+        world.alarms.set_state("gpus", "ALARM", world.clock.now())
+        world.loop().run(QUEUE)
+        real(moves)  # type: ignore[arg-type]
+
+    world.control.record = slow  # type: ignore[method-assign, assignment]
+    world.pass_()
+    assert [change.share for change in world.shares.share_changes(QUEUE)] == ["all"]
+    world.alarms.set_state("gpus", "OK", world.clock.now())
+    for _ in range(2):
+        world.pass_()
+    assert [one.borrow_limit for one in world.batch.shares_set] == [100, 0]
+
+
 def test_where_jobs_may_be_evicted_a_pass_acts_on_no_old_look() -> None:
     world = QuotaWorld()
     world.rule()

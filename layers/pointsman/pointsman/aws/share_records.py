@@ -1,11 +1,13 @@
 """Deliberate evictions and changed shares in the control table, which is never lost."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from pointsman.aws.stored_values import pack, unpack
 from pointsman.aws.table import Item, Table, number, text
 from pointsman.aws.unreadable import read
+from pointsman.errors import Conflict
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.share_changes import ShareChange
 
@@ -42,8 +44,11 @@ class DynamoShareRecords:
         self._table.put({**_change(queue, change), "st": text(json.dumps(pack(change)))})
 
     def drop_share_change(self, queue: str, change: ShareChange) -> None:
-        """Forget a change that was given back."""
-        self._table.delete(_change(queue, change))
+        """Forget a change that was given back; one that was noted in its place stays."""
+        stored = self._table.get(_change(queue, change))
+        if stored is not None and read(_share_change, stored) == change:
+            with suppress(Conflict):
+                self._table.delete(_change(queue, change), "st = :this", {":this": stored["st"]})
 
 
 def _eviction(item: Item) -> Eviction:

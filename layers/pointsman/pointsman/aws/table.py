@@ -33,18 +33,13 @@ class Table:
 
     def put(self, item: Item, condition: str | None = None, values: Item | None = None) -> None:
         """Store the item whole; raises `Conflict` when the condition does not hold."""
-        request: dict[str, Any] = {"TableName": self.name, "Item": item}
-        if condition is not None:
-            request["ConditionExpression"] = condition
-        if values:
-            request["ExpressionAttributeValues"] = values
         with Translated():
-            self._dynamodb.put_item(**request)
+            self._dynamodb.put_item(TableName=self.name, Item=item, **_on(condition, values))
 
-    def delete(self, key: Item) -> None:
-        """Take the item away; one that is not there is no error."""
+    def delete(self, key: Item, condition: str | None = None, values: Item | None = None) -> None:
+        """Take the item away; raises `Conflict` when the condition does not hold. One that is not there is no error."""
         with Translated():
-            self._dynamodb.delete_item(TableName=self.name, Key=key)
+            self._dynamodb.delete_item(TableName=self.name, Key=key, **_on(condition, values))
 
     def update(self, key: Item, **request: Any) -> Item:
         """Change the item; gives what was asked for by `ReturnValues`. Raises `Conflict` when a condition fails."""
@@ -133,3 +128,8 @@ def attributes(values: Values) -> Item:
 def real(item: Item, name: str) -> float | None:
     """The number of this name, None when the item has none."""
     return float(item[name]["N"]) if name in item else None
+
+
+def _on(condition: str | None, values: Item | None) -> dict[str, Any]:
+    on: dict[str, Any] = {} if condition is None else {"ConditionExpression": condition}
+    return on | ({"ExpressionAttributeValues": values} if values else {})

@@ -62,6 +62,7 @@ class ShareKeeper:
             note, one = notes.get((share, setting)), by_name.get(share)
             if one is None:
                 if note is not None:
+                    self.fence()
                     self.shares.records.drop_share_change(queue.name, note)
                 continue
             if not one.settled:
@@ -77,6 +78,8 @@ class ShareKeeper:
         self, queue: str, share: QuotaShare, setting: Setting, note: ShareChange | None, step: Step, now: float
     ) -> list[str]:
         records, settings = self.shares.records, self.shares.settings
+        if step.note is not None or step.forget:
+            self.fence()
         if step.note is not None:
             records.put_share_change(queue, step.note)
         if step.value is not None:
