@@ -10,17 +10,14 @@ from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.levels import EVICTS
 from pointsman.queues.policy import JobClass, Mode, Policy
 from pointsman_emulator.models.batch import JobChange, ServiceJob
-from pointsman_emulator.models.batch_quota import QuotaQueue
 from tests.proof.frame import Violation
+from tests.proof.queues.evictions import Evictions
 from tests.unit.loops.world import QUEUE, Log
 
 if TYPE_CHECKING:
     from tests.proof.queues.world import QueueWorld
 
-RECENT = 1500.0  # seconds for which a policy still explains an eviction: one goes on for 15 minutes
-KNOWN_LATE = 460.0  # seconds after which a change of capacity is known: a queue is described every five minutes
 UNSURE = -2  # of a borrow limit that someone set while a pass was made
-UNSEEN = 15.0  # seconds that an event, and a pass, are on their way
 PATIENT_PASSES = 3  # passes that knew of a job's guard before its wait counts
 
 
@@ -54,27 +51,26 @@ class Truth:
         self.limits: dict[str, int] = {}
         self._rate, self._saved, self._tokens, self._filled = rate, saved, saved, world.model.now
         stalls = world.trouble.pauses or world.trouble.jumps  # what a pass took of the budget it may spend much later
-        self._slack = 3 + (saved if stalls else 0)
+        self._slack = 3 + (2 * saved if stalls else 0)  # two may stand still at a time
         self._begun: dict[str, Begun] = {}
         self._writer = self._leases = 0
         self.writes_of: Counter[str] = Counter()
         self.writes = 0
-        self._ours: dict[str, int] = {}
+        self.ours: dict[str, int] = {}
         self.hands: dict[str, Hand] = {}
-        self._written: dict[str, float] = {}  # when the pass began that wrote it last
+        self.written: dict[str, float] = {}  # when the pass began that wrote it last
         self._overridden: dict[str, Hand] = {}
         self._told: set[str] = set()
-        self._secret: dict[str, float] = {}
         self._due_at: dict[str, float] = {}
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
         self._delaying: dict[str, set[str]] = {}
         self._led: set[str] = set()
         self._overdue: Counter[str] = Counter()
-        self._resized = -1e9
         self._alarms: dict[str, list[tuple[float, str]]] = {}
         self.ever_by_hand: set[str] = set()
         self.reports: list[Any] = []
+        self.evictions = Evictions(world, self)
 
     def wrong(self, invariant: str, sentence: str) -> None:
         """The first of each kind is enough."""
@@ -95,7 +91,7 @@ class Truth:
         if row is not None and row.submitted_priority not in (None, priority):
             self.hands[job.job_id] = Hand(priority, self._world.model.now)
         self.ever_by_hand.add(job.job_id)
-        self._ours.pop(job.job_id, None)
+        self.ours.pop(job.job_id, None)
 
     def pinned(self, job: ServiceJob) -> None:
         """A person's pin is newer than any priority that was set by hand."""
@@ -114,10 +110,6 @@ class Truth:
         """The product's bucket may have filled at once."""
         self._tokens += self._saved
 
-    def resized(self) -> None:
-        """Capacity changed."""
-        self._resized = self._world.model.now
-
     def calm(self) -> None:
         """The account has its usual budget again."""
         self._rate, self._saved = 2.0, 120.0
@@ -131,10 +123,10 @@ class Truth:
     def happened(self, change: JobChange) -> None:
         """A job went on."""
         if change.kind == "state" and change.job.status == "SCHEDULED":
-            self._secret[change.job.job_id] = change.at
+            self.evictions.started(change.job, change.at)
             self._started(change.job)
         elif change.kind == "preempting":
-            self._evicted(change.job)
+            self.evictions.evicted(change.job)
         elif change.kind == "state" and change.job.finished:
             self._ended(change.job)
 
@@ -147,7 +139,7 @@ class Truth:
         """Q7: nobody ranked below may be started by a write of ours while one waits beyond its guard who would fit."""
         self.hands.pop(job.job_id, None)  # what someone set stands until the job starts
         mine = _share(job)
-        lifted = self._ours.get(job.job_id, 0)
+        lifted = self.ours.get(job.job_id, 0)
         came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
         evicts = lifted == EVICTS  # it takes places that the other may not take
         held = "is held for it" in self._said.get(job.job_id, "")  # what is small is on the standby list behind it
@@ -164,7 +156,7 @@ class Truth:
                 and other.instances <= job.instances
                 and other.priority < job.priority
                 and other.not_before <= self._world.model.now
-                and self._written.get(job.job_id, 0.0) > self._due_at.get(job_id, 1e12)
+                and self.written.get(job.job_id, 0.0) > self._due_at.get(job_id, 1e12)
                 and other.name not in self._said.get(job.job_id, "")
                 and job_id not in self._delaying.get(job.job_id, ())
                 and job_id not in self.ever_by_hand
@@ -176,72 +168,6 @@ class Truth:
         now = self._world.clock.now()
         limit = _class(self.policies[-1][1].at(now), job.name).max_wait
         return limit is not None and now - job.created_at > limit
-
-    def _evicted(self, job: ServiceJob) -> None:
-        """Q6: whom a write of ours let go."""
-        place, now = self._world.model.queues[QUEUE], self._world.model.now
-        assert isinstance(place, QuotaQueue)
-        share = next((s for s in place._shares.values() if s.claim is not None and job in s.victims), None)
-        evictor = share.claim if share else None
-        if evictor is None or share is None or share.name != job.quota_share:
-            self.counts["reclaims"] += 1
-            return
-        if evictor.job_id not in self._ours and job.job_id not in self._ours:
-            self.counts["evictions of Batch's own"] += 1
-            return
-        if now - self._resized < KNOWN_LATE:
-            self.counts["evictions after capacity was lost"] += 1
-            return
-        if self._unknowable(job, evictor):
-            return
-        self.counts["evictions of ours"] += 1
-        rules = [policy for at, policy in self._recent() if policy.preemption]
-        told = f"{job.name} was evicted for {evictor.name} ({job.priority}, {evictor.priority})"
-        if not rules:
-            self.wrong("Q6", f"{told} under a policy that evicts nobody")
-            return
-        protect = min(rule.preemption.protect for rule in rules if rule.preemption)
-        most = max(rule.preemption.at_most_per_job for rule in rules if rule.preemption)
-        ran = 0.0 if job.started_at is None else now - job.started_at
-        if ran < protect:
-            self.wrong("Q6", f"{told}, having run {ran:.0f} s of {protect:.0f} s")
-        if job.checkpoint_seconds is None:
-            self.wrong("Q6", f"{told}, and does not resume")
-        if job.preempted_count >= most:
-            self.wrong("Q6", f"{told}, for the {job.preempted_count + 1}th time of {most}")
-        if all(_place(rule, job) <= _place(rule, evictor) for rule in rules):
-            self.wrong("Q6", f"{told}, which is of no higher class")
-
-    def _unknowable(self, job: ServiceJob, evictor: ServiceJob) -> bool:
-        """Whether Batch moved one of both so shortly before our write that nobody can have known.
-
-        Nor can anybody when no event came and no answer has shown it, or when a wrong clock puts all in another order.
-        """
-        if job.job_id in self._secret:
-            self.counts["evictions of a job of whose start nobody was told"] += 1
-            return True
-        if job.job_id in self.ever_by_hand:
-            self.counts["evictions of a job whose priority someone had set"] += 1
-            return True
-        if self._world.clock.skew:
-            self.counts["evictions while the clock was wrong"] += 1
-            return True
-        blind = UNSEEN + self._world.model.settings.snapshot_lag
-        back = [at for at, status in evictor.history[2:] if status == "RUNNABLE"]
-        if back and self._written.get(evictor.job_id, -1e9) < back[-1] + blind:
-            self.counts["evictions for a job that Batch had sent back"] += 1
-            return True
-        began = job.scheduled_at or 0.0
-        if max(self._written.get(one.job_id, -1e9) for one in (job, evictor)) < began + blind:
-            self.counts["evictions of a job that had just started"] += 1
-            return True
-        return False
-
-    def _recent(self) -> list[tuple[float, Policy]]:
-        """The policies that ruled of late."""
-        now = self._world.model.now
-        ends = [at for at, _ in self.policies[1:]] + [now]
-        return [one for one, end in zip(self.policies, ends, strict=True) if end >= now - RECENT]
 
     # What the product did
 
@@ -279,17 +205,17 @@ class Truth:
         job_id, priority = args
         self.writes_of[job_id] += 1
         self._said.pop(job_id, None)
-        self._written[job_id] = begun.at
+        self.written[job_id] = begun.at
         job = self._world.model.jobs.get(job_id)
         if job is None:
             self.wrong("Q1", f"the priority of a job that is not there, {job_id}, is set")
             return
         hand = self.hands.get(job_id)
         if priority == self._submitted(job_id):
-            self._ours.pop(job_id, None)
+            self.ours.pop(job_id, None)
         else:
-            self._led |= {job_id} if job_id not in self._ours and self._leads(job) else set()
-            self._ours[job_id] = priority
+            self._led |= {job_id} if job_id not in self.ours and self._leads(job) else set()
+            self.ours[job_id] = priority
         if hand is not None:
             self._overridden[job_id] = self.hands.pop(job_id)
 
@@ -341,8 +267,7 @@ class Truth:
 
     def told(self, job: ServiceJob, at: float, *, ended: bool = False) -> None:
         """An event, or an answer of Batch, has said that the job held capacity at this time, or has `ended`."""
-        if at >= self._secret.get(job.job_id, 0.0):
-            self._secret.pop(job.job_id, None)
+        self.evictions.told(job, at)
         if ended:
             self._told.add(job.job_id)
 
@@ -412,8 +337,3 @@ def _share(job: ServiceJob) -> str | None:
 
 def _class(policy: Policy, name: str) -> JobClass:
     return policy.classify(name, {})
-
-
-def _place(policy: Policy, job: ServiceJob) -> int:
-    """Where its class stands, the most urgent first."""
-    return policy.classes.index(_class(policy, job.name))

@@ -328,7 +328,7 @@ class QueueWorld(World):
 
     def resize_to(self, limit: int) -> None:
         """The service environment has so many instances."""
-        self.truth.resized()
+        self.truth.evictions.resized()
         self.model.update_environment(POOL, capacity={GPU: limit} if self.profile in draw.QUOTA else limit)
 
     def other_share(self) -> None:
