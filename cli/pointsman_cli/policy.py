@@ -10,7 +10,7 @@ import click
 from pointsman.documents import Problem
 from pointsman.errors import Gone, Misconfigured, Transient, UserMistake
 from pointsman.loops.fit import misfits
-from pointsman.policy_documents import policy_schema
+from pointsman.policy_documents import policy_schema, stored_document
 from pointsman.ports import QueueDescription
 from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import Policy
@@ -136,7 +136,7 @@ def show(ctx: click.Context, queue: str, version: int | None, as_json: bool) -> 
         if version is not None and version != rules.number:
             stored = version_of(found, queue, version, rules.number)
         still = found.control.standstill()
-    document = json.loads(stored.document)
+    document = stored_document(stored.document)
     if as_json:
         state = {"rules": stored == rules, "stop": stop_shape(still)}
         print_json({**applied(stored), **state, "document": document})

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from pointsman.documents import InvalidDocument
 from pointsman.errors import Conflict, UserMistake
 from pointsman.loops.fit import misfits
-from pointsman.policy_documents import stored_policy
+from pointsman.policy_documents import stored_document, stored_policy
 from pointsman.ports import StoredPolicy
 from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import Policy
@@ -23,7 +23,7 @@ from pointsman_cli.check import check
 from pointsman_cli.due import make_due
 from pointsman_cli.failures import AWS, FOUND, Failure
 from pointsman_cli.policy_queue import described, ruling, version_of, warnings_of
-from pointsman_cli.printing import moment, print_json, say, when
+from pointsman_cli.printing import moment, plain, print_json, say, when
 
 QUEUE = click.argument("queue")
 
@@ -142,10 +142,16 @@ def applied(stored: StoredPolicy) -> dict[str, object]:
 
 
 def as_yaml(document: object) -> str:
-    """A document as people write one."""
+    """A document as people write one; where a letter of it does not print, all that are not plain are escaped."""
+    written = _dumped(document, escaped=False)
+    return written if plain(written) == written else _dumped(document, escaped=True)
+
+
+def _dumped(document: object, *, escaped: bool) -> str:
     text = StringIO()
     yaml = YAML(pure=True)
     yaml.width = 4096
+    yaml.allow_unicode = not escaped
     yaml.dump(document, text)
     return text.getvalue()
 
@@ -172,7 +178,7 @@ def _of_file(file: Path, queue: str, rules: StoredPolicy) -> StoredPolicy:
 
 
 def _lines(stored: StoredPolicy) -> list[str]:
-    return as_yaml(json.loads(stored.document)).splitlines()
+    return as_yaml(stored_document(stored.document)).splitlines()
 
 
 def _in_effect(before: StoredPolicy, after: StoredPolicy) -> Iterable[str]:

@@ -68,11 +68,19 @@ def parse_policy(document: object) -> Policy:
 
 def stored_policy(text: str) -> Policy:
     """The policy of a stored document; raises `InvalidDocument` when this version of Pointsman cannot read it."""
+    return parse_policy(stored_document(text))
+
+
+def stored_document(text: str) -> object:
+    """A stored document as it was written, whatever it says; raises `InvalidDocument` for what is no JSON."""
     try:
-        document = json.loads(text)
+        return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise InvalidDocument((Problem((), f"not JSON: {error}", "apply the policy again"),)) from None
-    return parse_policy(document)
+
+
+def _no_number(text: str) -> object:
+    raise ValueError(f"{text} is no number")
 
 
 _MODELS: Mapping[object, type[BaseModel]] = {

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from pointsman.queues.kinds import QueueKind
 from tests.unit.cli.harness import POLICY, Command
@@ -165,3 +166,24 @@ def test_there_is_nothing_before_the_first_version_and_no_version_that_never_was
     assert (first.exit_code, "there is no version before the first" in first.stderr) == (2, True)
     ninth = command.run("policy", "diff", QUEUE, "9")
     assert (ninth.exit_code, "there is no version 9 (the newest is 1)" in ninth.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("document", ["{", "[" * 100_000, '{"version": NaN}', "null", "7"])
+def test_a_stored_document_that_is_none_is_said_in_words_by_every_verb(command: Command, document: str) -> None:
+    control, now = command.deployment.control, command.deployment.clock.now()
+    for each in ("{}", document):
+        control.put_policy("search-training", each, now, "ada")
+    for words in (("show",), ("show", "--json"), ("diff",), ("versions",), ("rollback",)):
+        result = command.run("policy", *words, "search-training")
+        assert result.exit_code in (0, 1, 2, 4), result.output
+    for verb in ("show", "plan", "history"):
+        assert command.run("queue", verb, "search-training").exit_code in (0, 1, 4)
+
+
+def test_a_stored_name_that_a_terminal_would_obey_is_escaped_and_means_the_same(command: Command) -> None:
+    document = {"queue": "search-training", "classes": [{"match": {"job_name": "\u202eprod-\x9b31m*é"}}]}
+    control, now = command.deployment.control, command.deployment.clock.now()
+    control.put_policy("search-training", json.dumps(document), now, "ada")
+    shown = command.run("policy", "show", "search-training").stdout
+    assert all(char.isprintable() or char == "\n" for char in shown)
+    assert YAML(typ="safe", pure=True).load(shown) == document
