@@ -18,13 +18,14 @@ from pointsman.rollouts.draft import Draft
 from pointsman.rollouts.observations import Absent, ComponentView, Observations
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Member, Plan
-from pointsman.rollouts.record import HoldKind, Intent, RolloutRecord
+from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, Intent, RolloutRecord
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.proof.rollouts.patches import Patch, Rows, both, other, seeing, unheld
 from tests.proof.rollouts.truth import HOTFIX
 
 _admit, _update, _end, _copies_changed = forward._admit, forward._update, Draft.end, forward.copies_changed
 _entry = draft.entry
+_prepare = submit.prepare
 _component, _look, _endpoints = RolloutObserver._component, RolloutObserver.look, rollout_observe._endpoints
 _FAR = 1_000_000.0
 
@@ -115,6 +116,14 @@ def _impatient(observer: RolloutObserver, name: str, *, tags: bool = False, pati
     return _component(observer, name, tags=tags, patient=patient or True)
 
 
+def _sent_at_once(it: Draft, component: ComponentRecord, view: ComponentView, direction: Direction) -> None:
+    _prepare(it, component, view, direction)
+    part, before = it.record.component(component.name), it.before
+    it.before = before.with_component(part)
+    submit.send(it, part, view)
+    it.before = before
+
+
 class _Lenient:
     """Auto scaling that has no targets where they cannot be read."""
 
@@ -168,6 +177,11 @@ ORDER_GUARDS: Rows = {
     "an abort ends no rollback": ("aborted", ("S7",), other(commands, "abort", _aborted_at_any_time)),
     "an endpoint that is busy gets no update": ("busy", ("S6", "S10"), seeing(_in_service)),
     "one copy goes to two before it is rolled": ("surges", ("S6",), other(forward, "copies_changed", _at_once)),
+    "an update is sent by a later pass than the one that records it": (
+        "surges",
+        ("S14",),
+        both(other(forward, "prepare", _sent_at_once), other(backward, "prepare", _sent_at_once)),
+    ),
     "one surge of an endpoint at a time": ("surges", ("S14",), other(forward, "surging", lambda _note: False)),
     "ways back have a limit of their own": ("aborted", ("S6",), other(backward, "_RUNNING", frozenset())),
     "what cannot be read is not gone": ("lost replies", ("S19",), seeing(_unreadable_is_gone)),
