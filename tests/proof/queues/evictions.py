@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 RECENT = 1500.0  # seconds for which a policy still explains an eviction: one goes on for 15 minutes
 KNOWN_LATE = 460.0  # seconds after which a change of capacity is known: a queue is described every five minutes
+TWO_PASSES = 120.0  # seconds: to describe a job that was not known, and to protect it
 UNSEEN = 15.0  # seconds that an event, and a pass, are on their way
 
 
@@ -23,6 +24,7 @@ class Evictions:
         self._world, self._truth = world, truth
         self._resized = -1e9
         self._secret: dict[str, float] = {}
+        self._told: dict[str, float] = {}  # when each start was told of first
 
     def resized(self) -> None:
         """Capacity changed."""
@@ -34,8 +36,9 @@ class Evictions:
 
     def told(self, job: ServiceJob, at: float) -> None:
         """An event, or an answer of Batch, has said what the job did at this time."""
-        if at >= self._secret.get(job.job_id, 0.0):
-            self._secret.pop(job.job_id, None)
+        if at >= self._secret.get(job.job_id, float("inf")):
+            del self._secret[job.job_id]
+            self._told[job.job_id] = self._world.model.now
 
     def evicted(self, job: ServiceJob) -> None:
         """Q6: whom a write of ours let go."""
@@ -77,8 +80,10 @@ class Evictions:
 
         Nor can anybody when no event came and no answer has shown it, or when a wrong clock puts all in another order.
         """
-        if job.job_id in self._secret:
-            self._truth.counts["evictions of a job of whose start nobody was told"] += 1
+        told = self._told.get(job.job_id, -1e9)
+        too_late = self._truth.written.get(evictor.job_id, -1e9) < told and self._world.model.now - told < TWO_PASSES
+        if job.job_id in self._secret or too_late:
+            self._truth.counts["evictions of a job of whose start nobody was told in time"] += 1
             return True
         if job.job_id in self._truth.ever_by_hand:
             self._truth.counts["evictions of a job whose priority someone had set"] += 1

@@ -114,10 +114,6 @@ class Truth:
         """The account has its usual budget again."""
         self._rate, self._saved = 2.0, 120.0
 
-    def most_writes(self) -> int:
-        """How often one job may be written."""
-        return 1000
-
     # What Batch did
 
     def happened(self, change: JobChange) -> None:
@@ -313,7 +309,7 @@ class Truth:
                 continue
             state, since = "gone", 0.0
             for at, now in self._alarms.get(effect.alarm, ()):
-                if at <= view.now and (now == "ALARM") is not (state == "ALARM"):
+                if at <= view.now + 1 and (now == "ALARM") is not (state == "ALARM"):
                     state, since = now, at
             lasts = [rule.lasts for at, policy in self.policies for rule in policy.on_alarm]
             longest = max((1e12 if one is None else one for one in lasts), default=0.0)
