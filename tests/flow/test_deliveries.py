@@ -23,7 +23,6 @@ BOOST = [{"alarm": "ranker-drift-*", "boost": "production", "by": "12h", "for": 
 DELIVERIES = {
     "once": Faults(),
     "never": Faults(deliver=0),
-    "three times": Faults(deliver=3),
     "up to ten minutes late, and some twice": Faults(delay=(0, 600), duplicate=0.2),
     "three times, late, and some lost": Faults(deliver=3, delay=(0, 300), lose=0.3),
 }

@@ -40,6 +40,9 @@ HOSTILE = (
 )
 
 
+MARKUP = ("</script><img src=x onerror=alert(1)>", '"><svg onload=alert(1)>', "$title ${x}", *HOSTILE)
+
+
 def _places(sample: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if at:
         yield at

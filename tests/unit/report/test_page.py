@@ -3,10 +3,14 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 from pointsman_cli.report import page as pages
 from pointsman_cli.report.charts import frontier, looks
 from pointsman_cli.report.parts import as_json
 from pointsman_simulator.baselines import pools_equal
+from tests.proof.hostile import MARKUP
+from tests.unit.report.elements import elements
 from tests.unit.report.runs import facts
 
 PLOTS = {"frontier", "frontier-own", "waits-0", "waits-1", "waits-2", "waits-3", "use", "depth"}
@@ -71,3 +75,15 @@ def test_a_baseline_that_can_run_no_job_of_the_first_class_has_no_point_and_says
     among, _ = frontier(with_pools.runs, one.frontier, "production", looks(with_pools.runs, one.own))
     assert [trace["name"] for trace in among.data] == ["your policy", "fifo_strict", "sesf"]
     assert f"pools_equal (without {small.submitted - len(small.jobs)} jobs that fit no pool)" in pages.page(with_pools)
+
+
+@pytest.mark.parametrize("name", MARKUP)
+def test_a_page_has_the_same_elements_whatever_queue_or_command_it_is_of(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "")
+    whole = facts(evictions=True)
+    policy = replace(whole.policy, queue=name)
+    odd = pages.page(replace(whole, policy=policy, command=f"pointsman simulate --trace {name}"))
+    assert elements(odd).tags == elements(pages.page(whole)).tags
+    assert not elements(odd).run
