@@ -45,7 +45,7 @@ class ModelBatch:
     clock: ModelClock
     whole: bool = True
     fresh: bool = False
-    told: Callable[[ServiceJob, float], None] = lambda *_: None
+    told: Callable[..., None] = lambda *_, **__: None
 
     def describe_queue(self, name: str) -> QueueDescription:
         """The queue."""
@@ -90,7 +90,7 @@ class ModelBatch:
         job = self.model.jobs.get(job_id)
         if job is None:
             raise Gone(f"there is no job {job_id}")
-        self.told(job, self.model.now)
+        self.told(job, self.model.now, ended=job.finished)
         return sighting(job, self.clock.now())
 
     def set_priority(self, job_id: str, priority: int) -> None:

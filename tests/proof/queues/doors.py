@@ -42,6 +42,10 @@ class Door:
             if luck.random() < 0.5:
                 self._carry_out(method, real, args, kwargs, where=where)
             raise Transient("503")
+        if trouble.answers and where and method in WRITES and luck.random() < trouble.answers:
+            faults["answers to writes lost"] += 1
+            self._carry_out(method, real, args, kwargs, where=where)
+            raise Transient("503")
         if self._owner:
             if trouble.deaths and luck.random() < trouble.deaths:
                 raise Killed

@@ -12,17 +12,24 @@ from tests.proof.queues.batch import POOL, quota_share
 from tests.unit.loops.quota_world import GPU
 from tests.unit.loops.world import QUEUE
 
-PROFILES = ("one-share", "shares", "levels", "switch", "lending", "overlap", "people", "alarms", "deaths", "observe")
-QUOTA = ("levels", "switch", "lending")
+PROFILES = (
+    "one-share", "shares", "levels", "switch", "lending", "overlap", "people", "alarms", "deaths", "observe", "answers",
+    "stalls", "clocks",
+)  # fmt: skip
+QUOTA = ("levels", "switch", "lending", "stalls")
 NAMES = ("prod-ranker", "explore-ideas", "sweep-lr", "score-all")
 TEAMS = ("teama", "teamb", "teamc")
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """How often things go wrong, as parts of one; `pace` is seconds between things that people do."""
+    """How often things go wrong, as parts of one; `answers` are lost ones of writes.
+
+    `pace` is seconds between things that people do, `alarms` between those of alarms.
+    """
 
     calls: float = 0.0
+    answers: float = 0.0
     deaths: float = 0.0
     pauses: float = 0.0
     lost: float = 0.0
@@ -40,15 +47,18 @@ def trouble(luck: Random, profile: str) -> Trouble:
     rarely = luck.random() < 0.15
     return Trouble(
         calls=some(0.002, 0.01, 0.03),
+        answers=luck.choice((0.2, 0.4)) if profile == "answers" else 0.0,
         deaths=luck.choice((0.01, 0.02)) if profile == "deaths" else some(0.002),
-        pauses=luck.choice((0.02, 0.05)) if profile == "overlap" else some(0.004),
+        pauses=luck.choice((0.02, 0.05)) if profile in ("overlap", "stalls") else some(0.004),
         lost=some(0.1, 0.4, 1.0),
         doubled=some(0.1, 0.5),
         late=some(0.1, 0.4),
         poison=some(0.02),
-        jumps=0.01 if rarely else 0.0,
+        jumps=0.05 if profile == "clocks" else 0.01 if rarely else 0.0,
         pace=luck.choice((150.0, 300.0)) if profile in ("people", "observe") else luck.choice((500.0, 2000.0, 1e9)),
-        alarms=luck.choice((150.0, 400.0)) if profile in ("alarms", "lending") else luck.choice((900.0, 1e9)),
+        alarms=luck.choice((150.0, 400.0))
+        if profile in ("alarms", "lending", "answers")
+        else luck.choice((900.0, 1e9)),
     )
 
 
@@ -107,7 +117,7 @@ def queue(luck: Random, model: BatchModel, profile: str, capacity: int) -> tuple
     names = TEAMS[:2] if lends or (profile == "levels" and luck.random() < 0.3) else ("all",)
     for n, name in enumerate(names):
         limit = capacity // len(names) + (capacity % len(names) if n == 0 else 0)
-        how: dict[str, Any] = {"in_share_preemption": profile == "levels"}
+        how: dict[str, Any] = {"in_share_preemption": profile in ("levels", "stalls")}
         if lends:
             how |= {"strategy": "LEND_AND_BORROW", "borrow_limit": luck.choice((0, 50, 100))}
         model.add_share(QUEUE, name, quota_share(limit, **how))

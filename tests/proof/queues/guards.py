@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from pointsman.loops import alarms, observe, queue, recorder, share_keeper
+from pointsman.loops import alarms, listing, observe, queue, recorder, share_keeper
 from pointsman.ports import QueueRecord
 from pointsman.queues import decide, levels, victims
 from pointsman.queues.effects import Effect
@@ -119,7 +119,7 @@ _OFF = (
     _off("stop switch", "observe", "Q2", FakeControl, "stopped", lambda _: False),
     _off("intent before the write", "deaths", "Q3", FakeControl, "put_writes", lambda *_: None),
     _off("doubt after a death", "deaths", "Q3", observe.Observer, "_doubt_unrecorded", lambda *_: None),
-    _off("doubt after a lost answer", "one-share", "Q3", queue.QueueLoop, "_doubt", lambda *_: None),
+    _off("doubt after a lost answer", "answers", "Q3", queue.QueueLoop, "_doubt", lambda *_: None),
     _off("order of events", "one-share", "Q3", recorder, "merge", _last_come),
     _off("contradictions with the snapshot", "one-share", "Q3", observe, "contradictions", lambda *_: set()),
     _off("people's priorities", "people", "Q3", observe, "judge_priority", _judged_ours),
@@ -134,6 +134,12 @@ _OFF = (
     _off("at most so often", "levels", "Q6", levels, "choose", _choosing({"at_most_per_job": 10**6})),
     _off("resuming is known", "switch", "Q6", levels, "choose", _all_resume),
     _off("lower classes only", "switch", "Q6", victims, "_lawful", _any_class),
+    _off("who evicts stands first", "levels", "Q6", levels, "_stands_first", lambda *_: True),
+    _off("whom Batch starts by itself", "levels", "Q6", levels, "starting", lambda *_: []),
+    _off("being sure of what runs", "levels", "Q6", observe, "settled", lambda *_: True),
+    _off("a look that is fresh", "stalls", "Q6", queue, "FRESH", float("inf")),
+    _off("what no listing has", "lending", "Q3", listing.Listing, "missing", lambda *_: set()),
+    _off("no time ahead of the clock", "clocks", "Q3", observe, "_no_later_than", lambda _, row: row),
 )
 GUARDS = tuple(off.guard for off in _OFF)
 

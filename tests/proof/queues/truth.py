@@ -9,6 +9,7 @@ from pointsman.queues.decide import decide
 from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.levels import EVICTS
 from pointsman.queues.policy import JobClass, Mode, Policy
+from pointsman.queues.reasons import Reason
 from pointsman_emulator.models.batch import JobChange, ServiceJob
 from tests.proof.frame import Violation
 from tests.proof.queues.evictions import Evictions
@@ -17,6 +18,7 @@ from tests.unit.loops.world import QUEUE, Log
 if TYPE_CHECKING:
     from tests.proof.queues.world import QueueWorld
 
+OLD = 60.0  # seconds that a write may be behind the look that it is made by
 UNSURE = -2  # of a borrow limit that someone set while a pass was made
 PATIENT_PASSES = 3  # passes that knew of a job's guard before its wait counts
 
@@ -58,14 +60,15 @@ class Truth:
         self.writes = 0
         self.ours: dict[str, int] = {}
         self.hands: dict[str, Hand] = {}
-        self.written: dict[str, float] = {}  # when the pass began that wrote it last
+        self.written: dict[str, float] = {}  # when the pass began that wrote it last, or a minute before it did
         self._overridden: dict[str, Hand] = {}
-        self._told: set[str] = set()
+        self.ends: set[str] = set()
         self._due_at: dict[str, float] = {}
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
         self._delaying: dict[str, set[str]] = {}
         self._led: set[str] = set()
+        self._held: set[str] = set()
         self._overdue: Counter[str] = Counter()
         self._alarms: dict[str, list[tuple[float, str]]] = {}
         self.ever_by_hand: set[str] = set()
@@ -138,7 +141,7 @@ class Truth:
         lifted = self.ours.get(job.job_id, 0)
         came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
         evicts = lifted == EVICTS  # it takes places that the other may not take
-        held = "is held for it" in self._said.get(job.job_id, "")  # what is small is on the standby list behind it
+        held = job.job_id in self._held  # what is small is on the standby list behind it
         unsaid = job.job_id not in self._said  # the pass that lifted it has told nobody why yet, or died before it did
         unsaid |= job.job_id in self._led
         if not lifted or unsaid or evicts or held or came_back or self._overdue_too(job) or job.job_id in self._pinned:
@@ -201,7 +204,7 @@ class Truth:
         job_id, priority = args
         self.writes_of[job_id] += 1
         self._said.pop(job_id, None)
-        self.written[job_id] = begun.at
+        self.written[job_id] = max(begun.at, self._world.model.now - OLD)
         job = self._world.model.jobs.get(job_id)
         if job is None:
             self.wrong("Q1", f"the priority of a job that is not there, {job_id}, is set")
@@ -251,6 +254,10 @@ class Truth:
         for move, outcome in zip(report.decision.moves, report.outcomes, strict=True):
             if outcome == Outcome.DONE:
                 self._said[move.job_id] = move.sentence
+                if move.reason is Reason.RESERVED:
+                    self._held.add(move.job_id)
+                elif move.after < move.before:
+                    self._held.discard(move.job_id)
                 self._delaying[move.job_id] = _delaying(report, move)
         if world.clock.skew == 0 and not world.trouble.jumps:
             self._effects(view)
@@ -265,7 +272,7 @@ class Truth:
         """An event, or an answer of Batch, has said that the job held capacity at this time, or has `ended`."""
         self.evictions.told(job, at)
         if ended:
-            self._told.add(job.job_id)
+            self.ends.add(job.job_id)
 
     def _beliefs(self, report: Any) -> None:
         """Q3, after each pass: what it said of priorities is so, and what people set was not set back."""
@@ -287,7 +294,7 @@ class Truth:
             if known and wanted != job.priority and not self._world.trouble.pauses:
                 self.wrong("Q3", f"{job.name} has {job.priority}, and is thought to have {wanted}")
         for seen in (*view.waiting, *view.busy):
-            if seen.job_id in self._told and jobs[seen.job_id].finished and not self._world.trouble.pauses:
+            if seen.job_id in self.ends and jobs[seen.job_id].finished and not self._world.trouble.pauses:
                 self.wrong("Q3", f"{seen.name} has ended, as was told, and is thought to go on")
 
     def _waits_too_long(self, job: WaitingJob, view: Any, policy: Policy) -> bool:
