@@ -63,6 +63,7 @@ class Truth:
         self.written: dict[str, float] = {}  # when the pass began that wrote it last, or a minute before it did
         self._overridden: dict[str, Hand] = {}
         self.ends: set[str] = set()
+        self._announced: set[str] = set()
         self._due_at: dict[str, float] = {}
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
@@ -271,8 +272,12 @@ class Truth:
     def told(self, job: ServiceJob, at: float, *, ended: bool = False) -> None:
         """An event, or an answer of Batch, has said that the job held capacity at this time, or has `ended`."""
         self.evictions.told(job, at)
-        if ended:
-            self.ends.add(job.job_id)
+        self.ends |= {job.job_id} if ended else set()
+
+    def announced(self, job: ServiceJob, at: float) -> None:
+        """The same by an event that was recorded."""
+        self.told(job, at, ended=job.finished)
+        self._announced |= {job.job_id} if job.finished else set()
 
     def _beliefs(self, report: Any) -> None:
         """Q3, after each pass: what it said of priorities is so, and what people set was not set back."""
@@ -294,7 +299,7 @@ class Truth:
             if known and wanted != job.priority and not self._world.trouble.pauses:
                 self.wrong("Q3", f"{job.name} has {job.priority}, and is thought to have {wanted}")
         for seen in (*view.waiting, *view.busy):
-            if seen.job_id in self.ends and jobs[seen.job_id].finished and not self._world.trouble.pauses:
+            if seen.job_id in self._announced and jobs[seen.job_id].finished and not self._world.trouble.pauses:
                 self.wrong("Q3", f"{seen.name} has ended, as was told, and is thought to go on")
 
     def _waits_too_long(self, job: WaitingJob, view: Any, policy: Policy) -> bool:
@@ -316,7 +321,8 @@ class Truth:
                 continue
             state, since = "gone", 0.0
             for at, now in self._alarms.get(effect.alarm, ()):
-                if at <= view.now + 1 and (now == "ALARM") is not (state == "ALARM"):
+                seen = view.now + (now == "ALARM")  # its beginning is told in whole seconds
+                if at <= seen and (now == "ALARM") is not (state == "ALARM"):
                     state, since = now, at
             lasts = [rule.lasts for at, policy in self.policies for rule in policy.on_alarm]
             longest = max((1e12 if one is None else one for one in lasts), default=0.0)
