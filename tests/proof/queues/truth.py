@@ -274,10 +274,10 @@ class Truth:
         self.evictions.told(job, at)
         self.ends |= {job.job_id} if ended else set()
 
-    def announced(self, job: ServiceJob, at: float) -> None:
+    def announced(self, job: ServiceJob, at: float, *, ended: bool) -> None:
         """The same by an event that was recorded."""
-        self.told(job, at, ended=job.finished)
-        self._announced |= {job.job_id} if job.finished else set()
+        self.told(job, at, ended=ended)
+        self._announced |= {job.job_id} if ended else set()
 
     def _beliefs(self, report: Any) -> None:
         """Q3, after each pass: what it said of priorities is so, and what people set was not set back."""

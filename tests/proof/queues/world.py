@@ -185,7 +185,7 @@ class QueueWorld(World):
             self.faults["events lost"] += 1
             return
         times = 1 + (luck.random() < trouble.doubled)
-        says = partial(self.truth.announced, change.job, change.at)
+        says = partial(self.truth.announced, change.job, change.at, ended=change.job.finished)
         told = says if change.kind == "state" and (change.job.finished or change.job.holding) else None
         self.faults["events doubled"] += times - 1
         for _ in range(times):
