@@ -85,6 +85,10 @@ class Evictions:
         if job.job_id in self._secret or too_late:
             self._truth.counts["evictions of a job of whose start nobody was told in time"] += 1
             return True
+        here = [self._world.model.jobs[job_id] for job_id in self._secret]
+        if any(one.quota_share == job.quota_share and one.holding for one in here):
+            self._truth.counts["evictions while a start had not been told"] += 1
+            return True
         ended = [o for o in self._world.model.jobs.values() if o.finished and o.quota_share == job.quota_share]
         if any(one.job_id not in self._truth.ends for one in ended):
             self._truth.counts["evictions while an end had not been told"] += 1
