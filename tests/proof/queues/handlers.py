@@ -315,6 +315,6 @@ def _judge(world: World) -> None:
         if day.left_in(output) > 1:
             world.wrong("Q10", f"{day.left_in(output)} messages are left in {output}")
     for function, error in day.aws.failures:
-        # The wakers leave a fault that may be over soon to the platform, which repeats; what is deployed has its own class.
+        # The wakers leave such a fault to the platform, which repeats; what is deployed has classes of its own.
         if not isinstance(error, Killed) and type(error).__name__ != Transient.__name__:
             world.wrong("handlers", f"{function}: {type(error).__name__}: {error}")
