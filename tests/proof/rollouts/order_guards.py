@@ -11,7 +11,7 @@ from pointsman.loops import rollout_observe
 from pointsman.loops.rollout_notices import Teller
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.loops.rollout_wakers import DueRollouts
-from pointsman.rollouts import backward, commands, decide, draft, forward, notes, submit
+from pointsman.rollouts import backward, checks, commands, decide, draft, forward, notes, submit
 from pointsman.rollouts.commands import By
 from pointsman.rollouts.decision import Decision
 from pointsman.rollouts.draft import Draft
@@ -152,10 +152,10 @@ ORDER_GUARDS: Rows = {
         ("S1",),
         other(FakeRolloutTable, "_touched", staticmethod(lambda *_: set())),
     ),
-    "a plan waits for what cannot be read": (
+    "what cannot be read is not left out of a plan": (
         "lost replies",
         ("S19",),
-        other(RolloutObserver, "_component", _impatient),
+        both(other(RolloutObserver, "_component", _impatient), other(checks, "may_name", lambda *_: False)),
     ),
     "targets that cannot be read are not none": (
         "lost replies",
