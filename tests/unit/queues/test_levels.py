@@ -91,6 +91,13 @@ def test_a_place_is_held_below_what_is_lifted() -> None:
     assert decision.holds[0].job.job_id == "big"
 
 
+def test_on_one_level_nobody_joins_the_line_before_one_that_has_waited_too_long() -> None:
+    hour = replace(CALM, classes=(replace(CALM.classes[0], max_wait=HOUR), *CALM.classes[1:]))
+    late = waits("late", "production", waited=3 * HOUR, priority=IN_LINE)
+    of = quota_view(late, waits("older", waited=4 * HOUR), waits("younger"), runs("r", 8, priority=FRONT))
+    assert moves(of, hour) == {"younger": IN_LINE}
+
+
 # Evictions
 
 PROD = waits("prod", "production", size=4, waited=2 * HOUR)

@@ -13,6 +13,7 @@ them, should the evictor find a place by itself.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pointsman.queues.cases import Tier
 from pointsman.queues.estimates import Kind
 from pointsman.queues.evictions import Eviction, Progress, follow
 from pointsman.queues.jobs import BusyJob, WaitingJob
@@ -22,7 +23,7 @@ from pointsman.queues.policy import How, Policy
 from pointsman.queues.quota import QuotaShare, Rooms, needs_of
 from pointsman.queues.ranking import Candidate, Ranks
 from pointsman.queues.reasons import Idle, Move, Reason, hours, named
-from pointsman.queues.standby import HIGHEST
+from pointsman.queues.standby import HIGHEST, stands_by
 from pointsman.queues.starting import starting
 from pointsman.queues.victims import choose
 from pointsman.queues.view import QueueView
@@ -172,7 +173,7 @@ class _Total:
                 self._rooms.take(share.name, needs_of(candidate.job.kind))
             front += plan.front
             hold = plan.hold if own else hold or plan.hold
-            standby += [(job, IN_LINE if level else number) for job, number in plan.standby]
+            standby += self._in_line(plan.standby) if level else plan.standby
         plan = Plan(tuple(front), hold, tuple(standby))
         waiters = [(RESERVED, hold.job)] if hold else []
         waiters += [(number, job) for job, number in plan.standby]
@@ -183,6 +184,16 @@ class _Total:
             self._moves += [*_kept(starts, moves), *moves]
         self._holds += [hold] if hold else []
         self._started += front
+
+    def _in_line(self, standby: Collection[tuple[WaitingJob, int]]) -> list[tuple[WaitingJob, int]]:
+        """The list on one level, where Batch goes by age: nobody joins before one that has waited too long."""
+        tiers = {job.job_id: self._candidate(job).tier for job, _ in standby}
+        late = max((job.submitted for job, _ in standby if tiers[job.job_id] <= Tier.DUE), default=0.0)
+        return [
+            (job, IN_LINE)
+            for job, _ in standby
+            if stands_by(job) or tiers[job.job_id] <= Tier.DUE or job.submitted >= late
+        ]
 
     def _candidate(self, job: WaitingJob) -> Candidate:
         return self._ranks.candidate(job, self._view.history.predict(job.kind), self._view.now)
