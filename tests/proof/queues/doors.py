@@ -51,8 +51,10 @@ class Door:
                 raise Killed
             if trouble.pauses and luck.random() < trouble.pauses:
                 faults["passes that stood still"] += 1
-                most = IN_FLIGHT if method in WRITES else 400.0
+                began, most = world.model.now, IN_FLIGHT if method in WRITES else 400.0
                 world.go_on(luck.uniform(1.0, most))
+                if method in WRITES and world.model.now - began > IN_FLIGHT:  # other passes stood still meanwhile
+                    raise Transient("the client gave it up")
         return self._carry_out(method, real, args, kwargs, where=where)
 
     def _carry_out(self, method: str, real: Callable[..., Any], args: Any, kwargs: Any, *, where: bool) -> Any:

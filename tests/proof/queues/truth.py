@@ -1,6 +1,6 @@
 """What is really so in a queue's world, and what was wrong by it: Q1 to Q11, each by its id."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,7 @@ class Truth:
         self._pinned: set[str] = set()
         self._said: dict[str, str] = {}
         self._delaying: dict[str, set[str]] = {}
-        self._led: set[str] = set()
+        self._overtaken: defaultdict[str, set[str]] = defaultdict(set)
         self._held: set[str] = set()
         self._overdue: Counter[str] = Counter()
         self._alarms: dict[str, list[tuple[float, str]]] = {}
@@ -145,7 +145,6 @@ class Truth:
         evicts = lifted == EVICTS  # it takes places that the other may not take
         held = job.job_id in self._held  # what is small is on the standby list behind it
         unsaid = job.job_id not in self._said  # the pass that lifted it has told nobody why yet, or died before it did
-        unsaid |= job.job_id in self._led
         if not lifted or unsaid or evicts or held or came_back or self._overdue_too(job) or job.job_id in self._pinned:
             return
         for job_id, passes in self._overdue.items():
@@ -156,6 +155,7 @@ class Truth:
                 and _share(other) == mine
                 and other.instances <= job.instances
                 and other.priority < job.priority
+                and job_id in self._overtaken[job.job_id]
                 and other.not_before <= self._world.model.now
                 and self.written.get(job.job_id, 0.0) > self._due_at.get(job_id, 1e12)
                 and other.name not in self._said.get(job.job_id, "")
@@ -215,17 +215,16 @@ class Truth:
         if priority == self._submitted(job_id):
             self.ours.pop(job_id, None)
         else:
-            self._led |= {job_id} if job_id not in self.ours and self._leads(job) else set()
+            self._overtaken[job_id] |= self._before(job)
             self.ours[job_id] = priority
         if hand is not None:
             self._overridden[job_id] = self.hands.pop(job_id)
 
-    def _leads(self, job: ServiceJob) -> bool:
-        """Whether Batch would have started the job next without us."""
+    def _before(self, job: ServiceJob) -> set[str]:
+        """Whom Batch would start before the job as things are."""
         line = [o for o in self._world.model.jobs.values() if o.status == "RUNNABLE" and _share(o) == _share(job)]
-        return job.priority == max(o.priority for o in (*line, job)) and all(
-            o.created_at >= job.created_at for o in line if o.priority == job.priority
-        )
+        place = (-job.priority, job.created_at)
+        return {o.job_id for o in line if (-o.priority, o.created_at) < place and o is not job}
 
     def _submitted(self, job_id: str) -> int:
         row = self._world.jobs.jobs.get(job_id)

@@ -299,8 +299,8 @@ class QueueWorld(World):
     def by_hand(self) -> None:
         """Someone else sets a priority."""
         job = self.one("RUNNABLE")
-        if job is not None:
-            priority = self.luck.choice((3, 70, 2000))
+        priority = self.luck.choice((3, 70, 2000))
+        if job is not None and job.priority != priority:
             self.model.set_priority(job.job_id, priority)
             self.truth.by_hand(job, priority)
 
