@@ -11,7 +11,7 @@ from pointsman.rollouts.reasons import Notice, Reason, Said
 from pointsman.rollouts.record import Back, ComponentRecord, Direction, Hold, HoldKind, Intent, RolloutRecord, State
 
 MOST_CHANGES = 40  # components that one transaction may change, beside locks, journal and notices
-LEASE = 180.0  # how long the sender of an act may live after its commit: longer than the function's timeout
+LEASE = 210.0  # from an act's commit until no call of its sender can land: its timeout, a call's, and what is seen late
 ASK_AGAIN = 60.0  # before an absolute act that was not seen to have an effect is repeated
 SLACK = 900.0  # beyond SageMaker's own timeout, before silence is called stuck
 PATIENCE = 1800.0  # for what has no timeout of its own: settling, restoring, what a way back waits for
