@@ -85,16 +85,14 @@ def give_all_back(draft: Draft) -> bool:
 
 
 def advance_notes(draft: Draft, needed: Collection[str]) -> None:
-    """Carry every note one step on. Notes that the record already held are acted on; others wait for its commit.
+    """Carry every note one step on.
 
     Other copies are asked for while somebody needs them, and no longer: what is asked for cannot be given back.
     """
-    held = set(draft.before.copies)
     for note in draft.record.copies:
-        _advance_copies(draft, note, known=note in held, forward=note.component in needed)
-    targets = set(draft.before.scaling)
+        _advance_copies(draft, note, forward=note.component in needed)
     for target in draft.record.scaling:
-        _advance_scaling(draft, target, known=target in targets)
+        _advance_scaling(draft, target)
 
 
 def put_copies(draft: Draft, note: CopyNote) -> None:
@@ -125,7 +123,7 @@ def _settled(draft: Draft, note: CopyNote | ScalingNote) -> bool:
     return False
 
 
-def _advance_copies(draft: Draft, note: CopyNote, *, known: bool, forward: bool) -> None:
+def _advance_copies(draft: Draft, note: CopyNote, *, forward: bool) -> None:
     if note.state in OVER or note.state is NoteState.LOWERED:
         return
     view = draft.seen.component(note.component)
@@ -145,7 +143,7 @@ def _advance_copies(draft: Draft, note: CopyNote, *, known: bool, forward: bool)
         )
     elif back and draft.now > note.since + PATIENCE:
         _give_up(draft, note, f"it did not get its {copies_of(goal)} back")
-    elif not (known and (back or forward) and _may_ask(draft, note.asked_at)):
+    elif not ((back or forward) and _may_ask(draft, note.asked_at)):
         return
     elif isinstance(view, ComponentView) and view.status is not Status.UPDATING:
         if not back and not scaling_suspended(draft, note.component, note.endpoint):
@@ -155,7 +153,7 @@ def _advance_copies(draft: Draft, note: CopyNote, *, known: bool, forward: bool)
         draft.act(SetCopies(note.component, goal, draft.now + LEASE))
 
 
-def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
+def _advance_scaling(draft: Draft, note: ScalingNote) -> None:
     view = draft.seen.scaling.get(note.component)
     if note.state is NoteState.LOWERED and view is not None:  # what somebody resumes meanwhile is not suspended after
         noted = note.noted.lifted(view.suspension)
@@ -175,7 +173,7 @@ def _advance_scaling(draft: Draft, note: ScalingNote, *, known: bool) -> None:
         put_scaling(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))
         draft.say(Reason.NEEDS_HUMAN, f"Auto scaling of {note.component} could not be resumed.", note.component)
         draft.notice(f"human/scaling/{note.component}", f"Resume the auto scaling of {note.component} yourself.")
-    elif known and _may_ask(draft, note.asked_at):
+    elif _may_ask(draft, note.asked_at):
         state = NoteState.RESTORING if back else NoteState.LOWERING
         put_scaling(draft, replace(note, state=state, asked_at=draft.now))
         until = draft.now + LEASE
