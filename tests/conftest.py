@@ -1,8 +1,15 @@
-"""For all tests: the crash walks tell at the end what they covered."""
+"""For all tests: the crash walks tell at the end what they covered; under CI the same examples are drawn each time."""
+
+import os
 
 import pytest
+from hypothesis import settings
 
 from tests.walks import PROPERTY, summary
+
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
