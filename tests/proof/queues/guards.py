@@ -99,6 +99,12 @@ def _never_overdue(*args: Any, **kwargs: Any) -> Ranks:
 ranks_at = decide.ranks_at
 
 
+def _all_alike(*args: Any, **kwargs: Any) -> Ranks:
+    """No class goes before another."""
+    ranks = ranks_at(*args, **kwargs)
+    return replace(ranks, head_starts=dict.fromkeys(ranks.head_starts, 0.0))
+
+
 def _acting(document: str) -> Policy:
     """Every policy acts."""
     return replace(world.checked(document), mode=Mode.ACT)
@@ -127,6 +133,7 @@ _OFF = (
     _off("giving a share back", "lending", "Q9", share_keeper, "settle", _no_restart),
     _off("check of a policy", "people", "Q10", world, "parse_policy", lambda _: world.checked(world.GOOD)),
     _off("the longest wait", "one-share", "Q7", decide, "ranks_at", _never_overdue),
+    _off("head starts of classes", "one-share", "Q3", decide, "ranks_at", _all_alike),
     _off("describing both parties", "levels", "Q6", levels, "_sure", lambda *_: True),
     _off("shields", "levels", "Q6", levels, "SHIELD", 0),
     _off("protecting what runs", "levels", "Q6", levels, "protecting", lambda *_: []),

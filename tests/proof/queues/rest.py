@@ -1,9 +1,11 @@
 """Calm, rest and the end of a world: what must be so once nothing goes wrong any more."""
 
-from typing import TYPE_CHECKING
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
-from pointsman.queues.jobs import Stage, Status
+from pointsman.queues.jobs import Stage, Status, WaitingJob
 from pointsman.queues.levels import OF_EVICTIONS
+from pointsman.queues.standby import LEAST_GAIN, stands_by
 from pointsman_emulator.models.batch_quota import QuotaQueue
 from tests.proof.queues.draw import QUOTA, Trouble
 from tests.proof.queues.truth import UNSURE
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 PASSES = 10  # of a queue at rest, of which the last are looked at
 APART = 80.0  # seconds: all of them together are longer than it takes until the next listing
 SPARSE = 600.0  # seconds between passes while every job runs to its end
+FAR = 1e9  # seconds of score by which one that has waited too long goes before the others
 MOST_WRITES = 20  # of one job, in a world of an hour of trouble and the hours until it ends; most jobs have one
 LONGEST = 200  # times that time is let pass until every job must have ended
 
@@ -95,9 +98,28 @@ class Rest:
             by_hand = job_id in truth.ever_by_hand  # seen only where it puts jobs out of order
             if seen.priority != job.priority and not by_hand and report.mode == "act" and not report.decision.moves:
                 truth.wrong("Q3", f"{job.name} has {job.priority} and is thought to have {seen.priority}")
+        self._order(report)
         if report.decision.moves and report.outcomes and report.decision.next_wake > world.clock.now() + APART:
             moved = [(move.job_name, move.before, move.after) for move in report.decision.moves]
             truth.wrong("Q3", f"after {PASSES} passes it still moves {moved}")
+
+    def _order(self, report: Any) -> None:
+        """Q3 by the policy's words alone: where run times do not count, who stands by goes by age and head start."""
+        view, truth = report.view, self._world.truth
+        policy = truth.policies[-1][1].at(view.now)
+        apart = any(c.entitlement or c.ceiling for c in policy.classes) or any(e.active(view.now) for e in view.effects)
+        if policy.spread or apart or self._world.profile in ("levels", "stalls", "switch"):
+            return
+        line: list[tuple[float, WaitingJob]] = []
+        for job in view.waiting:
+            kind = policy.classify(job.name, {})
+            late = kind.max_wait is not None and view.now - job.submitted > 2 * kind.max_wait  # nobody can be evicted
+            people = job.job_id in truth.ever_by_hand or job.job_id in truth.pins
+            if stands_by(job) and not (people or job.crashes or view.history.crashed(job.kind)):
+                line.append((job.submitted - kind.head_start - FAR * late, job))
+        for (score, job), (other_score, other) in permutations(line, 2):
+            if job.share == other.share and score + LEAST_GAIN < other_score and job.priority < other.priority:
+                truth.wrong("Q3", f"{job.name} stands by at {job.priority}, behind {other.name} at {other.priority}")
 
     def _shares(self) -> None:
         """Q9: with its alarm a share's borrow limit ends too."""

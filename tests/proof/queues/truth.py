@@ -66,7 +66,7 @@ class Truth:
         self.ends: set[str] = set()
         self._announced: set[str] = set()
         self._due_at: dict[str, float] = {}
-        self._pinned: set[str] = set()
+        self.pins: set[str] = set()
         self._said: dict[str, str] = {}
         self._delaying: dict[str, set[str]] = {}
         self._overtaken: defaultdict[str, set[str]] = defaultdict(set)
@@ -100,7 +100,7 @@ class Truth:
 
     def pinned(self, job: ServiceJob) -> None:
         """A person's pin is newer than any priority that was set by hand."""
-        self._pinned.add(job.job_id)
+        self.pins.add(job.job_id)
         self.hands.pop(job.job_id, None)
 
     def borrowing(self, share: str, limit: int) -> None:
@@ -145,7 +145,7 @@ class Truth:
         evicts = lifted == EVICTS  # it takes places that the other may not take
         held = job.job_id in self._held  # what is small is on the standby list behind it
         unsaid = job.job_id not in self._said  # the pass that lifted it has told nobody why yet, or died before it did
-        if not lifted or unsaid or evicts or held or came_back or self._overdue_too(job) or job.job_id in self._pinned:
+        if not lifted or unsaid or evicts or held or came_back or self._overdue_too(job) or job.job_id in self.pins:
             return
         for job_id, passes in self._overdue.items():
             other = self._world.model.jobs[job_id]
@@ -311,7 +311,7 @@ class Truth:
         if job_class.max_wait is None or any(c.ceiling or c.entitlement for c in ruling.classes):
             return False
         guard = job_class.max_wait * (1 if policy.preemption and view.quota_shares else 2)
-        people = job.job_id in self._pinned or job.job_id in self.ever_by_hand
+        people = job.job_id in self.pins or job.job_id in self.ever_by_hand
         last = job.crashes >= 3 or view.history.crashed(job.kind) >= 3 or people
         self._due_at[job.job_id] = job.submitted + guard
         return view.now - job.submitted > guard and not last and job.size <= view.capacity
