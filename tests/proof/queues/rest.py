@@ -117,9 +117,11 @@ class Rest:
             people = job.job_id in truth.ever_by_hand or job.job_id in truth.pins
             if stands_by(job) and not (people or job.crashes or view.history.crashed(job.kind)):
                 line.append((job.submitted - kind.head_start - FAR * late, job))
+        has = {job_id: job.priority for job_id, job in self._world.model.jobs.items()}
         for (score, job), (other_score, other) in permutations(line, 2):
-            if job.share == other.share and score + LEAST_GAIN < other_score and job.priority < other.priority:
-                truth.wrong("Q3", f"{job.name} stands by at {job.priority}, behind {other.name} at {other.priority}")
+            place, other_place = has[job.job_id], has[other.job_id]
+            if job.share == other.share and score + LEAST_GAIN < other_score and place < other_place:
+                truth.wrong("Q3", f"{job.name} stands by at {place}, behind {other.name} at {other_place}")
 
     def _shares(self) -> None:
         """Q9: with its alarm a share's borrow limit ends too."""
