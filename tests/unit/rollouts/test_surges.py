@@ -81,3 +81,35 @@ def test_an_end_waits_until_nobody_can_give_back_any_more() -> None:
     asked = [note.asked_at for note in (*made.record.copies, *made.record.scaling) if note.asked_at is not None]
     assert made.record.ended_at is not None
     assert made.record.ended_at > max(asked) + LEASE
+
+
+def _scaled_back(made: World, unsent: State) -> int:
+    """How many copies it is rolled with, where someone scales it to one when it has two for its turn."""
+
+    def recorded() -> bool:
+        component = made.record.component("m2")
+        return component.state is unsent and component.sent_at is None and not made.running
+
+    made.run(stop=recorded)
+    assert recorded()
+    made.truth.set_copies("m2", 1)
+    made.truth.parts["m2"].current = 1
+    made.run(stop=lambda: made.truth.parts["m2"].flight is not None)
+    return made.truth.parts["m2"].copies
+
+
+def test_an_update_waits_for_the_second_copy_that_someone_took_meanwhile() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.UPDATING, wave=1)
+    assert _scaled_back(made, State.SUBMITTING) == 2
+    assert made.run().phase is Phase.SUCCEEDED
+    assert made.truth.parts["m2"].copies == 1
+
+
+def test_a_way_back_waits_for_the_second_copy_that_someone_took_meanwhile() -> None:
+    made = world()
+    until(made, Phase.RUNNING, Step.BAKING, wave=1)
+    made.mischief("rollback")
+    assert _scaled_back(made, State.REVERT_SUBMITTING) == 2
+    assert made.run(until=20_000.0).phase is Phase.ROLLED_BACK
+    assert made.truth.parts["m2"].copies == 1

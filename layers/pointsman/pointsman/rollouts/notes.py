@@ -33,6 +33,9 @@ def copies_changed(draft: Draft, component: str, endpoint: str, wanted: int) -> 
     if note.state is NoteState.LOWERED and wanted < note.wanted:
         put_copies(draft, replace(note, wanted=wanted, state=NoteState.NOTED, since=draft.now))
         return False
+    if note.state is NoteState.LOWERED and surging(note) and _fewer(draft, note):  # someone took them: ask again
+        put_copies(draft, replace(note, state=NoteState.NOTED, since=draft.now))
+        return False
     return note.state is NoteState.LOWERED
 
 
@@ -105,6 +108,11 @@ def put_scaling(draft: Draft, note: ScalingNote) -> None:
     """Put a note in the place of the component's own."""
     others = tuple(n for n in draft.record.scaling if n.component != note.component)
     draft.update(replace(draft.record, scaling=(*others, note)))
+
+
+def _fewer(draft: Draft, note: CopyNote) -> bool:
+    view = draft.seen.component(note.component)
+    return isinstance(view, ComponentView) and view.desired < note.wanted
 
 
 _Note = TypeVar("_Note", CopyNote, ScalingNote)
