@@ -3,17 +3,22 @@
 from collections import Counter
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from pointsman.errors import Conflict, Misconfigured, Transient
 from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import State
 from tests.proof.frame import MIX
 from tests.proof.play import missed, played
+from tests.proof.rollouts.faults import Frame
 from tests.proof.rollouts.loop import ROLLOUTS
-from tests.proof.rollouts.profiles import HANDLERS
+from tests.proof.rollouts.profiles import HANDLERS, drawn
 from tests.proof.rollouts.stored import damaged, read, stored
+from tests.proof.rollouts.world import BEGIN
+from tests.proof.rollouts.world import World as RandomWorld
 from tests.unit.loops.rollout_world import World
 
 QUICK = (
@@ -61,6 +66,35 @@ def test_the_same_integer_is_the_same_world() -> None:
 def test_every_invariant_has_a_guard_that_it_would_miss() -> None:
     missing = {code for guard in ROLLOUTS.guards for code in guard.invariants}
     assert missing >= {*(f"S{n}" for n in range(1, 23)), *(f"L{n}" for n in range(1, 6))}
+
+
+@pytest.mark.parametrize("seed", [980, 6603, 18035])
+def test_nothing_is_wrong_where_something_was(seed: int) -> None:
+    assert played(ROLLOUTS, seed).violations == ()
+
+
+def test_a_call_that_lands_late_is_judged_by_what_its_sender_saw() -> None:
+    world = RandomWorld(drawn(3, "calm"))
+    sender, other, found = Frame(BEGIN), Frame(BEGIN), list[Frame]()
+    world.sinking.frames = [sender]
+    world.sinking._on_the_wire(lambda: found.append(world.sinking.frames[-1]))
+    world.sinking.frames = [other]
+    world.live(BEGIN + 60.0)
+    assert found[0] is sender
+    assert world.sinking.frames[-1] is other
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_what_counts_as_new_without_an_update_of_ours_was_updated_by_someone_else(by_hand: bool) -> None:
+    truth = RandomWorld(drawn(1, "calm")).run().truths["r1"]
+    assert truth.wrong == []
+    after = truth.record.components[0]
+    assert truth.version(after.name) == truth.new
+    truth.sent.clear()
+    if by_hand:
+        truth.meddled[after.name] = truth.now()
+    truth._s8(replace(after, sent_at=BEGIN), replace(after, state=State.SETTLING), truth.record)
+    assert [violation.invariant for violation in truth.wrong] == ([] if by_hand else ["S8"])
 
 
 def test_what_is_stored_and_damaged_is_read_or_refused_by_name_and_no_pass_breaks_on_it() -> None:

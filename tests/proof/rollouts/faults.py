@@ -120,13 +120,15 @@ class Faults:
 
     def _on_the_wire(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         """A call that lands when its sender is gone, while others go on already."""
-        world, latest = self.world, self.frames[-1].began + TIMEOUT + WIRE
+        world, sender = self.world, self.frames[-1]
+        latest = sender.began + TIMEOUT + WIRE
         last = latest - world.true_now()
 
         def lands() -> None:
             if world.true_now() > latest:
                 return  # time has gone by in one piece: it is lost, since no call lands later than so
             self._count("lands after its sender's end")
+            self.frames = [sender]  # it is decided from what its own sender saw; `live` puts back whoever runs now
             with suppress(Exception):  # nobody hears of it any more
                 method(*args, **kwargs)
 
