@@ -57,6 +57,13 @@ def test_an_overdue_job_is_lifted_as_overdue() -> None:
     assert [move.reason for move in decide(of, POLICY).moves] == [Reason.OVERDUE]
 
 
+def test_who_stands_by_and_fits_is_lifted_where_a_new_list_would_pass_it() -> None:
+    stands, full = waiting("stands", waited=9, priority=4672), [waiting(f"w{n}") for n in range(3)]
+    after = written(view(stands, *full, used=7))
+    assert after["stands"] == (FRONT, Reason.FRONT)
+    assert all(priority < FRONT for job_id, (priority, _) in after.items() if job_id != "stands")
+
+
 def test_what_blocks_is_returned_before_anything_is_lifted() -> None:
     blocked = waiting("blocks", size=4, priority=FRONT, gpus=64)
     assert [move.job_id for move in moves(view(blocked, waiting("a", size=2), used=6))] == ["blocks", "a"]

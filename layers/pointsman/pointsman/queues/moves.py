@@ -43,9 +43,10 @@ def moves_of(waiting: Waiting, plan: Plan, now: float) -> tuple[Move, ...]:
     wanted: dict[str, Move] = {}
     hold, first = plan.hold, (*plan.front, *plan.heads)
     lifts = not all(stands_by(candidate.job) for candidate, _ in first)
+    top = max((number for _, number in plan.standby), default=0)
     for candidate, passed in first:
         job = candidate.job
-        if hold is None and stands_by(job) and not (candidate.overdue and lifts):
+        if hold is None and stands_by(job) and job.priority >= top and not (candidate.overdue and lifts):
             wanted[job.job_id] = _move(job, job.priority, Reason.STANDBY, "")  # first in the queue already
             continue
         if candidate.why is not None:
