@@ -14,6 +14,17 @@ def passes(world: World, count: int = 3) -> None:
         world.pass_(after=60.0)
 
 
+def long_line() -> World:
+    """Behind a job that holds all, 250 wait; no event told of any, and passes have found them."""
+    world = World(capacity=8)
+    world.apply()
+    world.run("running", size=8, told=False)
+    for n in range(250):
+        world.submit(f"job{n:03}", told=False, waited=float(n))
+    passes(world, 12)
+    return world
+
+
 @pytest.mark.parametrize("told", [True, False])
 def test_with_events_or_without_any_the_queue_ends_in_the_wanted_order(told: bool) -> None:
     world = World()
@@ -39,23 +50,13 @@ def test_with_events_or_without_any_the_queue_ends_in_the_wanted_order(told: boo
 
 
 def test_a_hundred_waiting_jobs_and_more_are_found_without_any_event() -> None:
-    world = World(capacity=8)
-    world.apply()
-    world.run("running", size=8, told=False)
-    for n in range(250):
-        world.submit(f"job{n:03}", told=False, waited=float(n))
-    passes(world, 12)
+    world = long_line()
     assert len(world.report.view.waiting) == 250
     assert world.record.sweep is None
 
 
 def test_a_job_that_ended_far_behind_in_the_line_is_let_go_without_any_event() -> None:
-    world = World(capacity=8)
-    world.apply()
-    world.run("running", size=8, told=False)
-    for n in range(250):
-        world.submit(f"job{n:03}", told=False, waited=float(n))
-    passes(world, 12)
+    world = long_line()
     world.move("job000", Status.FAILED, told=False)
     passes(world, 12)
     assert len(world.report.view.waiting) == 249

@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from pointsman.aws.table import Item, Table, Values, attributes, number, real, text
+from pointsman.aws.table import Item, Table, Values, attributes, number, on_condition, real, text
 from pointsman.aws.unreadable import read
 from pointsman.errors import Conflict
 from pointsman.ports import RecordedMove, Standstill, StoredPolicy, Write
@@ -46,10 +46,11 @@ class DynamoControl:
         version: Values = {"document": document, "applied_at": now, "applied_by": by}
         pointer: dict[str, Any] = {"Item": _item(f"POLICY#{queue}", "pointer", {"number": stored.number})}
         if before:
-            pointer |= _unless("#n = :n", {":n": number(before)}) | {"ExpressionAttributeNames": {"#n": "number"}}
+            pointer |= on_condition("#n = :n", {":n": number(before)}) | {"ExpressionAttributeNames": {"#n": "number"}}
         else:
-            pointer |= _unless("attribute_not_exists(pk)")
-        new = {"Item": _item(f"POLICY#{queue}", _version(stored.number), version)} | _unless("attribute_not_exists(pk)")
+            pointer |= on_condition("attribute_not_exists(pk)")
+        new = {"Item": _item(f"POLICY#{queue}", _version(stored.number), version)}
+        new |= on_condition("attribute_not_exists(pk)")
         self._table.together([("Put", new), ("Put", pointer), ("Put", {"Item": _item("QUEUES", queue, {})})])
         return stored
 
@@ -170,7 +171,7 @@ class DynamoControl:
         """Stop everything, and keep a line of it; gives what is in force, which is the first where there was one."""
         values: Values = {"at": wanted.at, "by": wanted.by, "reason": wanted.reason}
         line = _item("STOP", f"{_milliseconds(wanted.at)}#stop", values)
-        put = {"Item": _item("STOP", "stop", values)} | _unless("attribute_not_exists(pk)")
+        put = {"Item": _item("STOP", "stop", values)} | on_condition("attribute_not_exists(pk)")
         for _ in range(SWITCH_TRIES):
             with suppress(Conflict):
                 self._table.together([("Put", put), ("Put", {"Item": line})])
@@ -185,9 +186,9 @@ class DynamoControl:
         if there is None:
             return None
         line = _item("STOP", f"{_milliseconds(at)}#start", {"at": at, "by": by, "reason": reason})
-        delete = {"Key": _key("STOP", "stop")} | _unless("attribute_exists(pk)")
+        delete = {"Key": _key("STOP", "stop")} | on_condition("attribute_exists(pk)")
         if there.at:
-            delete |= _unless("#at = :at", {":at": number(there.at)}) | {"ExpressionAttributeNames": {"#at": "at"}}
+            delete |= on_condition("#at = :at", {":at": number(there.at)}) | {"ExpressionAttributeNames": {"#at": "at"}}
         with suppress(Conflict):  # someone else has just ended it
             self._table.together([("Delete", delete), ("Put", {"Item": line})])
         return there
@@ -199,10 +200,6 @@ def _key(pk: str, sk: str) -> Item:
 
 def _item(pk: str, sk: str, values: Values) -> Item:
     return {**_key(pk, sk), **attributes(values)}
-
-
-def _unless(condition: str, values: Item | None = None) -> dict[str, Any]:
-    return {"ConditionExpression": condition} | ({"ExpressionAttributeValues": values} if values else {})
 
 
 def _version(number_: int) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from pointsman.aws.stored_values import unpack
-from pointsman.aws.table import Item, Table, number, text
+from pointsman.aws.table import Item, Table, number, on_condition, text
 from pointsman.aws.unreadable import read
 from pointsman.queues.day_sums import ClassSums, DaySums, Use
 from pointsman.queues.days import Counted, Day, Ledger
@@ -39,19 +39,7 @@ class DynamoDayTable:
         if len(days) == 1:
             self._table.put(_item(days[0]), **_condition(days[0]))
             return
-        self._table.together(
-            [
-                (
-                    "Put",
-                    {
-                        "Item": _item(day),
-                        "ConditionExpression": _condition(day)["condition"],
-                        **({"ExpressionAttributeValues": _condition(day)["values"]} if day.version else {}),
-                    },
-                )
-                for day in days
-            ]
-        )
+        self._table.together([("Put", {"Item": _item(day), **on_condition(**_condition(day))}) for day in days])
 
     def days(self, queue: str, first: str, last: str) -> tuple[Day, ...]:
         """The days of the queue from the first to the last, the oldest first."""

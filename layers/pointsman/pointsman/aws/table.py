@@ -34,12 +34,12 @@ class Table:
     def put(self, item: Item, condition: str | None = None, values: Item | None = None) -> None:
         """Store the item whole; raises `Conflict` when the condition does not hold."""
         with Translated():
-            self._dynamodb.put_item(TableName=self.name, Item=item, **_on(condition, values))
+            self._dynamodb.put_item(TableName=self.name, Item=item, **on_condition(condition, values))
 
     def delete(self, key: Item, condition: str | None = None, values: Item | None = None) -> None:
         """Take the item away; raises `Conflict` when the condition does not hold. One that is not there is no error."""
         with Translated():
-            self._dynamodb.delete_item(TableName=self.name, Key=key, **_on(condition, values))
+            self._dynamodb.delete_item(TableName=self.name, Key=key, **on_condition(condition, values))
 
     def update(self, key: Item, **request: Any) -> Item:
         """Change the item; gives what was asked for by `ReturnValues`. Raises `Conflict` when a condition fails."""
@@ -130,6 +130,7 @@ def real(item: Item, name: str) -> float | None:
     return float(item[name]["N"]) if name in item else None
 
 
-def _on(condition: str | None, values: Item | None) -> dict[str, Any]:
+def on_condition(condition: str | None, values: Item | None = None) -> dict[str, Any]:
+    """The part of a request that says on which condition it is carried out; nothing where there is none."""
     on: dict[str, Any] = {} if condition is None else {"ConditionExpression": condition}
     return on | ({"ExpressionAttributeValues": values} if values else {})

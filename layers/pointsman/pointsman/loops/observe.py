@@ -152,7 +152,7 @@ class Observer:
         """Describe jobs of which only a preemption is known, and so not even their queue."""
         strays = {row.job_id: row for row in self.jobs.active(NO_QUEUE)[:STRAYS]}
         if strays:
-            self._describe(strays, tuple(strays), {}, policy, {})
+            self._describe(strays, tuple(strays), {}, policy)
             known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
     def _with_quota(
@@ -172,7 +172,7 @@ class Observer:
     def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:
         """The same with these jobs described just now, as far as the budget goes."""
         known, ours = dict(seen.records), dict(seen.record.priorities)
-        _, fresh = self._describe(known, job_ids, ours, policy, {})
+        _, fresh, _ = self._describe(known, job_ids, ours, policy)
         record = replace(seen.record, priorities=tuple((i, p) for i, p in seen.record.priorities if i not in fresh))
         pins = {pin.job_id: pin for pin in seen.view.pins}
         sure = {job_id: row for job_id, row in known.items() if job_id in fresh or job_id not in seen.view.unsure}
@@ -223,8 +223,7 @@ class Observer:
             gone = {job_id for job_id in missing if job_id in before or known[job_id].stage is Stage.WAITING}
             odd, doubts = odd | missing, doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy.tags_read)
-        unread: dict[str, str] = {}
-        described, fresh = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy, unread)
+        described, fresh, unread = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
         record = replace(
             record,
             suspects=tuple(sorted(odd)[:SUSPECTS]),
@@ -287,18 +286,17 @@ class Observer:
                 self._save(known, merged)
 
     def _describe(
-        self,
-        known: dict[str, JobRecord],
-        wanted: Sequence[str],
-        ours: Mapping[str, int],
-        policy: Policy,
-        unread: dict[str, str],
-    ) -> tuple[int, set[str]]:
-        """Describe these jobs as far as the budget goes; gives how many, and whose priority is as told now."""
+        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int], policy: Policy
+    ) -> tuple[int, set[str], dict[str, str]]:
+        """Describe these jobs as far as the budget goes.
+
+        Gives how many, whose priority is as told now, and by job what of it could not be read.
+        """
         granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
         chosen = wanted[:granted]
         stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
         seen: list[tuple[JobRecord | None, JobRecord]] = []
+        unread: dict[str, str] = {}
         for job_id in chosen:
             row = known.get(job_id) or stored.get(job_id)
             try:
@@ -317,7 +315,7 @@ class Observer:
         writes = self.control.writes([merged.job_id for _, merged in seen]) if seen else {}
         for row, merged in seen:
             self._save(known, judge_priority(merged, row, writes.get(merged.job_id), ours.get(merged.job_id)))
-        return len(chosen), {merged.job_id for _, merged in seen}
+        return len(chosen), {merged.job_id for _, merged in seen}, unread
 
     def _save(self, known: dict[str, JobRecord], row: JobRecord) -> None:
         if not self.keep:
