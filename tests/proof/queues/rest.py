@@ -43,6 +43,7 @@ class Rest:
             world.truth.alarmed(alarm, "OK")
         if world.document["mode"] != "act":
             world.put(world.document | {"mode": "act"})
+        world.jobs.take_budget(0, world.clock.now())  # until now it filled as it did
         world.jobs._rate, world.jobs._most = 2.0, 120
         world.truth.calm()
         world.go_on(seconds)

@@ -33,12 +33,16 @@ class Hand:
 
 @dataclass(frozen=True)
 class Begun:
-    """A pass: which lease it took (0: none yet), and when it began, observing or not, after so many changes of that."""
+    """A pass: which lease it took (0: none yet), and when it began, observing or not, after so many changes of that.
+
+    `places` are what Batch went by then: each waiting job's priority, the highest first, and time of submission.
+    """
 
     lease: int
     at: float
     observed: bool
     modes: int
+    places: dict[str, tuple[int, float]]
 
 
 class Truth:
@@ -71,6 +75,7 @@ class Truth:
         self._delaying: dict[str, set[str]] = {}
         self._overtaken: defaultdict[str, set[str]] = defaultdict(set)
         self._held: set[str] = set()
+        self._late: set[str] = set()  # whose guard was over by the clock of the pass that wrote it last
         self._overdue: Counter[str] = Counter()
         self._alarms: dict[str, list[tuple[float, str]]] = {}
         self.ever_by_hand: set[str] = set()
@@ -116,7 +121,8 @@ class Truth:
         self._tokens += self._saved
 
     def calm(self) -> None:
-        """The account has its usual budget again."""
+        """The account has its usual budget from now on."""
+        self._fill()
         self._rate, self._saved = 2.0, 120.0
 
     # What Batch did
@@ -143,9 +149,10 @@ class Truth:
         lifted = self.ours.get(job.job_id, 0)
         came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
         evicts = lifted == EVICTS  # it takes places that the other may not take
+        overdue_too = job.job_id in self._late or self._overdue_at(job, self._world.model.now)
         held = job.job_id in self._held  # what is small is on the standby list behind it
         unsaid = job.job_id not in self._said  # the pass that lifted it has told nobody why yet, or died before it did
-        if not lifted or unsaid or evicts or held or came_back or self._overdue_too(job) or job.job_id in self.pins:
+        if not lifted or unsaid or evicts or held or came_back or overdue_too or job.job_id in self.pins:
             return
         for job_id, passes in self._overdue.items():
             other = self._world.model.jobs[job_id]
@@ -164,9 +171,8 @@ class Truth:
             ):
                 self.wrong("Q7", f"{job.name} was started at {job.priority}, and {other.name} waits beyond its guard")
 
-    def _overdue_too(self, job: ServiceJob) -> bool:
+    def _overdue_at(self, job: ServiceJob, now: float) -> bool:
         """Whether its own guard is over."""
-        now = self._world.clock.now()
         limit = _class(self.policies[-1][1].at(now), job.name).max_wait
         return limit is not None and now - job.created_at > limit
 
@@ -174,7 +180,8 @@ class Truth:
 
     def begins(self, owner: str) -> None:
         """A pass begins."""
-        self._begun[owner] = Begun(0, self._world.model.now, self._observes(), self.modes)
+        places = {j.job_id: _place(j) for j in self._world.model.jobs.values() if j.status == "RUNNABLE"}
+        self._begun[owner] = Begun(0, self._world.model.now, self._observes(), self.modes, places)
 
     def leased(self, owner: str) -> None:
         """The pass has taken the queue's lease."""
@@ -186,11 +193,15 @@ class Truth:
 
     def called(self, method: str, cost: int) -> None:
         """Q4: the budget of calls."""
-        now = self._world.model.now
-        self._tokens = min(self._saved, self._tokens + self._rate * (now - self._filled)) - cost
-        self._filled = now
+        self._fill()
+        self._tokens -= cost
         if self._tokens < -self._slack:
             self.wrong("Q4", f"{method} is {-self._tokens:.0f} calls over the budget")
+
+    def _fill(self) -> None:
+        now = self._world.model.now
+        self._tokens = min(self._saved, self._tokens + self._rate * (now - self._filled))
+        self._filled = now
 
     def wrote(self, owner: str, method: str, args: Any, kwargs: Any) -> None:
         """Q1, Q2, Q4, Q5, and people's priorities, at the moment of a write."""
@@ -206,25 +217,27 @@ class Truth:
         job_id, priority = args
         self.writes_of[job_id] += 1
         self._said.pop(job_id, None)
+        self._late.discard(job_id)
         self.written[job_id] = max(begun.at, self._world.model.now - OLD)
         job = self._world.model.jobs.get(job_id)
         if job is None:
             self.wrong("Q1", f"the priority of a job that is not there, {job_id}, is set")
             return
+        if self._overdue_at(job, self._world.clock.now()):
+            self._late.add(job_id)
         hand = self.hands.get(job_id)
         if priority == self._submitted(job_id):
             self.ours.pop(job_id, None)
         else:
-            self._overtaken[job_id] |= self._before(job)
+            self._overtaken[job_id] |= self._before(job, begun.places)
             self.ours[job_id] = priority
         if hand is not None:
             self._overridden[job_id] = self.hands.pop(job_id)
 
-    def _before(self, job: ServiceJob) -> set[str]:
-        """Whom Batch would start before the job as things are."""
-        line = [o for o in self._world.model.jobs.values() if o.status == "RUNNABLE" and _share(o) == _share(job)]
-        place = (-job.priority, job.created_at)
-        return {o.job_id for o in line if (-o.priority, o.created_at) < place and o is not job}
+    def _before(self, job: ServiceJob, places: dict[str, tuple[int, float]]) -> set[str]:
+        """Whom Batch would have started before the job as things were when the pass began."""
+        jobs, place = self._world.model.jobs, places.get(job.job_id, _place(job))
+        return {i for i, other in places.items() if other < place and _share(jobs[i]) == _share(job)}
 
     def _submitted(self, job_id: str) -> int:
         row = self._world.jobs.jobs.get(job_id)
@@ -340,6 +353,10 @@ def _delaying(report: Any, move: Any) -> set[str]:
     if hold is None or " ranks before it and " not in move.sentence:
         return set()
     return {job.job_id for job in view.waiting if view.now + view.history.predict(job.kind) > hold.until}
+
+
+def _place(job: ServiceJob) -> tuple[int, float]:
+    return (-job.priority, job.created_at)
 
 
 def _share(job: ServiceJob) -> str | None:

@@ -159,6 +159,26 @@ def test_a_job_that_a_failed_pass_lifted_and_that_started_since_is_known_to_be_l
     assert world.priority("a") == 0
 
 
+def test_a_job_that_a_failed_pass_lifted_and_that_came_back_after_the_next_snapshot_is_known_to_be_lifted() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    world.submit("a", size=2)
+    world.clock.advance(5)
+    world.control.fail_next("record", Transient("throttled"))
+    world.pass_()
+    world.clock.advance(5)
+    assert world.dispatch() == ["a"]
+    world.clock.advance(30)
+    behind = world.batch.snapshot(QUEUE)
+    world.clock.advance(10)
+    world.move("a", Status.RUNNABLE)
+    world.run("other", size=2)
+    world.batch.snapshot = lambda _: behind  # type: ignore[method-assign]
+    world.pass_(after=5.0)
+    assert world.priority("a") == 0
+
+
 def described_again(world: World) -> None:
     """Two states in one second: the next pass describes the job."""
     world.clock.advance(1)

@@ -109,6 +109,12 @@ def test_a_describe_is_not_older_than_a_listing_of_the_same_moment_that_was_stor
     assert record.detail == DETAIL
 
 
+def test_a_describe_is_not_older_than_a_record_whose_time_is_of_the_same_moment_and_was_not_stored_yet() -> None:
+    record = merge(known("RUNNING", T + 0.2654, detail=None), seen("RUNNING", T + 0.2654, detail=DETAIL))
+    assert record is not None
+    assert record.detail == DETAIL
+
+
 def test_an_event_keeps_the_detail_and_a_job_that_waits_again_has_not_started() -> None:
     running = merge(known("SCHEDULED"), seen("RUNNING", T + 1, started=T + 1))
     assert running is not None

@@ -12,7 +12,7 @@ from pointsman.queues.quota import Rooms
 from pointsman.queues.starting import starting
 from pointsman.queues.waiting import Waiting
 from tests.unit.queues.build import HOUR
-from tests.unit.queues.quota_build import POLICY, quota_view, runs, waits
+from tests.unit.queues.quota_build import GPU, POLICY, quota_view, runs, share, waits
 
 CALM = replace(POLICY, preemption=None)
 
@@ -45,6 +45,25 @@ def test_nobody_is_raised_into_a_place_that_the_first_in_line_takes() -> None:
     first, better = waits("first", size=4, waited=HOUR), waits("better", "production", size=4)
     moves = {move.job_id: move.after for move in decide(quota_view(first, better, runs("r", 4)), CALM).moves}
     assert moves == {"first": FRONT}
+
+
+@pytest.mark.parametrize(
+    "case, other, room, wanted",
+    [
+        ("what is free for both goes to who is first by itself", waits("first", size=2, of="zeta"), 3, {}),
+        ("there is enough for both", waits("first", size=1, of="zeta"), 3, {"better": FRONT}),
+        ("whose share is full takes nothing", waits("first", size=5, of="zeta"), 3, {"better": FRONT}),
+    ],
+)
+def test_nobody_is_raised_into_a_place_that_another_share_may_take_first(
+    case: str, other: WaitingJob, room: int, wanted: dict[str, int]
+) -> None:
+    shares = share("alpha", 4), share("zeta", 4)
+    mine = waits("big", size=4, of="alpha", waited=HOUR), waits("better", size=2, of="alpha")
+    of = quota_view(*mine, other, runs("r", 1, of="alpha"), shares=shares)
+    of = replace(of, capacity=room + 1, pool=((GPU, room + 1),))
+    moves = {move.job_id: move.after for move in decide(of, CALM).moves if move.job_id != "first"}
+    assert moves == wanted, case
 
 
 def test_who_starts_by_itself_is_raised_before_those_who_will_wait_above_it() -> None:

@@ -258,8 +258,10 @@ class Observer:
         if snapshot is None:
             raise Transient("an earlier pass did not come to its end, and there is no budget to see what it did")
         ours, front = dict(record.priorities), set(snapshot.front)
-        may_be = {  # one that holds capacity may come back to wait
-            row.job_id for row in known.values() if row.stage is Stage.BUSY or not snapshot.whole or row.job_id in front
+        may_be = {  # one that holds capacity may come back to wait, or has after the snapshot
+            row.job_id
+            for row in known.values()
+            if row.stage is Stage.BUSY or not snapshot.whole or row.job_id in front or row.at > snapshot.at - SETTLED
         }
         for job_id, write in self.control.writes(may_be | (ours.keys() & known.keys())).items():
             row = known[job_id]

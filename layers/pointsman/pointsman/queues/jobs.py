@@ -185,7 +185,7 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
             training=_training(None, seen),
         )  # fmt: skip
     if seen.detail is not None:  # a record that was stored has its time in whole milliseconds
-        return _described(record, seen) if round(seen.at, 3) >= record.at else None
+        return _described(record, seen) if round(seen.at, 3) >= round(record.at, 3) else None
     if record.stage is Stage.ENDED:
         return None  # a service job that SUCCEEDED or FAILED stays so
     here, there = int(record.at), int(seen.at)

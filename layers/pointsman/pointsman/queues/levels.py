@@ -10,7 +10,7 @@ whatever Batch's rule is and whether or not jobs of one priority evict each othe
 them, should the evictor find a place by itself.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pointsman.queues.cases import Tier
@@ -20,7 +20,7 @@ from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.moves import FRONT, RESERVED, Hold, Plan, moves_of
 from pointsman.queues.plan import plan_for
 from pointsman.queues.policy import How, Policy
-from pointsman.queues.quota import QuotaShare, Rooms, needs_of
+from pointsman.queues.quota import Needs, QuotaShare, Rooms, needs_of
 from pointsman.queues.ranking import Candidate, Ranks
 from pointsman.queues.reasons import Idle, Move, Reason, hours, named
 from pointsman.queues.standby import HIGHEST, stands_by
@@ -61,9 +61,11 @@ def wanted(view: QueueView, policy: Policy, ranks: Ranks) -> Wanted:
         running.setdefault(each.share, []).append(each)
     total = _Total(view, policy, ranks)
     going = total.carry_on()
+    parts = {share.name: view.lines.part(waiting.get(share.name, ())) for share in view.quota_shares}
+    if any(share.preempts for share in view.quota_shares):
+        total.expect(parts)
     for share in sorted(view.quota_shares, key=lambda share: share.name):
-        part = view.lines.part(waiting.get(share.name, ()))
-        total.share(share, part, running.get(share.name, []), going.get(share.name))
+        total.share(share, parts[share.name], running.get(share.name, []), going.get(share.name))
     return total.wanted()
 
 
@@ -75,6 +77,7 @@ class _Total:
         unknown = max(0, view.used - sum(job.size for job in view.busy))  # held by jobs that were not described yet
         pool = [(unit, max(0, limit - unknown)) for unit, limit in view.pool]
         self._rooms = Rooms(view.quota_shares, pool, view.busy)
+        self._expected: dict[str, Needs] = {}  # of the shares that were not looked at yet
         self._moves: list[Move] = []
         self._holds: list[Hold] = []
         self._started: list[tuple[Candidate, Candidate | None]] = []
@@ -123,8 +126,17 @@ class _Total:
                 going[after.share] = after
         return going
 
+    def expect(self, parts: Mapping[str, Waiting]) -> None:
+        """Keep in mind what each share's first jobs take by themselves: Batch may look at any share first."""
+        for share, lines in parts.items():
+            trial = self._rooms.without(share, ())
+            starting(share, lines, trial)
+            units = {unit for line in lines.lines for unit in needs_of(line.kind)}
+            self._expected[share] = {unit: trial.used(share, unit) - self._rooms.used(share, unit) for unit in units}
+
     def share(self, share: QuotaShare, lines: Waiting, runs: Sequence[BusyJob], going: Eviction | None) -> None:
         """Add one share. While somebody is evicted in it, nothing else in it is moved."""
+        self._expected.pop(share.name, None)
         if going is not None:
             self._evict(going, lines, runs)
             return
@@ -154,8 +166,12 @@ class _Total:
     ) -> None:
         """Lift what fits, hold a place, line up the small, and protect what runs from those who wait.
 
-        Who `claims` the place is held for, and nobody else.
+        Who `claims` the place is held for, and nobody else. Who would evict here once others have taken the room does
+        not get what they are expected to take.
         """
+        others = self._expected.items() if share.preempts else ()
+        for other, needs in others:
+            self._rooms.take(other, needs)
         starts = starting(share.name, lines, self._rooms) if share.preempts else []
         front: list[tuple[Candidate, Candidate | None]] = [
             (self._candidate(job), None) for job in starts if self._ranks.may_have(job) and not job.foreign
@@ -174,6 +190,8 @@ class _Total:
             front += plan.front
             hold = plan.hold if own else hold or plan.hold
             standby += self._in_line(plan.standby) if level else plan.standby
+        for other, needs in others:
+            self._rooms.give(other, needs)
         plan = Plan(tuple(front), hold, tuple(standby))
         waiters = [(RESERVED, hold.job)] if hold else []
         waiters += [(number, job) for job, number in plan.standby]
