@@ -189,6 +189,22 @@ def test_an_eviction_is_done_when_the_evictor_runs_and_it_stays_protected() -> N
     assert "prod" not in {move.job_id for move in decision.moves}
 
 
+@pytest.mark.parametrize(
+    "case, held, wanted",
+    [
+        ("a share that borrows", 5, {"shielded": FRONT, "evictor": FRONT}),
+        ("one that has what is its own", 4, {}),
+    ],
+)
+def test_who_an_eviction_left_above_all_others_is_lowered_where_batch_may_take_it_back_to_wait(
+    case: str, held: int, wanted: dict[str, int]
+) -> None:
+    shares = (borrowing("team", 4, 100), lending("other", 4))
+    left = runs("shielded", held - 3, priority=SHIELD), runs("evictor", 2, priority=EVICTS)
+    of = quota_view(*left, runs("front", 1, priority=FRONT), waits("big", size=8), shares=shares)
+    assert moves(of) == wanted, case
+
+
 def test_an_eviction_that_takes_too_long_is_given_up_and_its_priorities_are_taken_back() -> None:
     victim = runs("v", 4, priority=0)
     asked = eviction(PROD, victim)

@@ -7,7 +7,8 @@ and before that, what runs lower is protected. A deliberate eviction begins when
 since an earlier pass, so that nobody has started of whom the pass may not know. It puts everything that runs in the
 share at `SHIELD`, its victims at `VICTIM` and the evictor between the two: nobody but the victims can be evicted,
 whatever Batch's rule is and whether or not jobs of one priority evict each other, and nobody else who waits can evict
-them, should the evictor find a place by itself.
+them, should the evictor find a place by itself. Those levels stay when it is over, for to lower them is a write for
+each job that runs; only in a share that borrows, whose jobs Batch may take back, they are lowered at once.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -197,6 +198,7 @@ class _Total:
         waiters += [(number, job) for job, number in plan.standby]
         if share.preempts:
             self._moves += protecting(runs, waiters)
+            self._moves += lowered(runs) if self._rooms.borrowing(share.name) else []
         if self._view.settled or not share.preempts:  # else it is not known who would be evicted, or lose protection
             moves = moves_of(lines, plan, self._view.now)
             self._moves += [*_kept(starts, moves), *moves]
@@ -298,6 +300,16 @@ def protecting(runs: Iterable[BusyJob], waiters: Sequence[tuple[int, WaitingJob]
             text = f"{named(job)} runs lower than {named(first)}, which waits: it is raised, so that it is not evicted."
             moves.append(_move(job, PROTECTED, Reason.PROTECTED, text))
     return moves
+
+
+def lowered(runs: Iterable[BusyJob]) -> list[Move]:
+    """Lower what an eviction that is over has left above all others: what Batch takes back would evict them."""
+    text = "no longer stands above the others: its share borrows, and a job that is taken back must evict nobody."
+    return [
+        _move(job, PROTECTED, Reason.RETURNED, f"{named(job)} {text}")
+        for job in runs
+        if job.priority in (SHIELD, EVICTS) and job.priority != job.submitted_priority
+    ]
 
 
 def evicting(eviction: Eviction, lines: Waiting, runs: Iterable[BusyJob], now: float) -> list[Move]:

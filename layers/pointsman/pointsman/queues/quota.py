@@ -147,6 +147,11 @@ class Rooms:
             self.used(share, unit) + count > one.limit(unit) for unit, count in needs_of(kind).items()
         )
 
+    def borrowing(self, share: str) -> bool:
+        """Whether the share's jobs hold more than is its own, so that Batch may take it back."""
+        one = self._shares[share]
+        return any(self._over(one, unit) for name, unit in self._used if name == share)
+
     def without(self, share: str, jobs: Iterable[BusyJob]) -> "Rooms":
         """The same once these jobs of the share hold nothing."""
         other = Rooms((*self._shares.values(),), self._pool.items(), ())
