@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pointsman.errors import Unreadable
-from pointsman.queues.jobs import Sighting
+from pointsman.queues.jobs import Sighting, Status
 from tests.unit.loops.world import QUEUE, World
 
 WHY = "item PIN#search-training job-7 cannot be read (KeyError: 'by'): mend or delete that item of the control table"
@@ -67,6 +67,26 @@ def test_figures_and_notices_that_cannot_be_read_are_said_and_the_queue_is_order
     )
     queue.pass_(after=90)
     assert queue.record.problem == ""
+
+
+def test_a_notice_that_cannot_be_read_keeps_a_job_that_failed_until_it_can_and_the_queue_is_ordered() -> None:
+    queue = world()
+    for job_id, name in (("failed", "prod-1"), ("sweep", "sweep-1")):
+        queue.run(job_id, name=name)
+    queue.clock.advance(5)
+    for job_id in ("failed", "sweep"):
+        queue.move(job_id, Status.FAILED)
+    queue.clock.advance(5)
+    queue.control.fail_next("notices", Unreadable(WHY), times=9)
+    for _ in range(2):
+        queue.pass_(after=90)
+    assert (queue.priority("small"), queue.log.failures, queue.notices.kinds) == (4999, [], [])
+    assert f"people are told of no job that failed: {WHY}" in queue.record.problem
+    assert {i: queue.jobs.jobs[i].folded for i in ("failed", "sweep")} == {"failed": False, "sweep": True}
+    queue.control._planned.clear()
+    queue.pass_(after=90)
+    assert (queue.notices.kinds, queue.record.problem) == (["failed/failed"], "")
+    assert queue.jobs.jobs["failed"].folded
 
 
 def test_a_job_of_which_batch_tells_something_new_is_left_as_it_is_and_the_others_are_ordered() -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from pointsman.day_ports import DayTable
 from pointsman.errors import Unreadable
-from pointsman.loops.observe import Observation, known_enough
+from pointsman.loops.ended import known_enough
+from pointsman.loops.observe import Observation
 from pointsman.loops.view import UNDESCRIBED
 from pointsman.ports import Control
 from pointsman.queues.classify import Classifier

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient, Unreadable
 from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
+from pointsman.loops.ended import learned, set_apart
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
-from pointsman.loops.notices import store_failures
 from pointsman.loops.priorities import judge_priority
 from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
-from pointsman.loops.view import finished, jobs_of, problems_of, shares_of, table_use
+from pointsman.loops.view import jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
     Alarms,
     BatchQueues,
@@ -28,10 +28,8 @@ from pointsman.ports import (
     QueueRecord,
     Snapshot,
 )
-from pointsman.queues.estimates import Finished, History
 from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Stage, Status, merge
 from pointsman.queues.kinds import QueueKind
-from pointsman.queues.notices import failures
 from pointsman.queues.policy import Policy
 from pointsman.queues.reasons import Move
 from pointsman.queues.view import QueueView
@@ -42,7 +40,6 @@ SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious
 STRAYS = 10  # jobs without a known queue that one pass describes
 DESCRIBES = 40  # of jobs, at most, in one pass: the account's budget refills 60 calls between two passes
 SUSPECTS = 500  # that one pass leaves for the next, whose record is one item; more than it could describe
-FOLD_WITHOUT_DETAIL = 3600.0  # seconds after which an ended job that was never described is let go
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,8 @@ class Observer:
         if description.kind is not QueueKind.CONTAINER:
             cleared = self._clear_up(record, known, snapshot, policy, kind=description.kind, died=died)
         record = cleared.record
-        history, ended = self._learn(record.queue, known, policy, now)
+        ended = set_apart(known)
+        history = learned(self.jobs.history(record.queue), ended, policy, now)
         sure = {job_id: row for job_id, row in known.items() if job_id not in cleared.unsure}
         pins = {pin.job_id: pin for pin in self.control.pins(record.queue) if pin.active(now)}
         waiting, busy, strangers = jobs_of(record, description, policy, sure, pins, now)
@@ -330,41 +328,10 @@ class Observer:
             if fresh is not None:
                 known[row.job_id] = replace(fresh, doubtful=True)
 
-    def _learn(
-        self, queue: str, known: dict[str, JobRecord], policy: Policy, now: float
-    ) -> tuple[History, tuple[JobRecord, ...]]:
-        """The history with the run times of jobs that have ended, and those jobs, which are no longer `known`."""
-        ended = [row for row in known.values() if row.stage is Stage.ENDED]
-        for row in ended:
-            del known[row.job_id]
-        new = tuple(sorted((row for row in ended if not row.folded), key=lambda row: row.at))
-        return self.jobs.history(queue).learn(_lessons(new, policy, now)), new
-
-    def let_go(self, seen: Observation, policy: Policy) -> None:
-        """Store what the jobs that have ended taught, and who should be told of; then be done with them."""
-        queue, now = seen.record.queue, seen.view.now
-        known = [row for row in seen.ended if known_enough(row, now)]
-        if not known:
-            return
-        store_failures(self.control, queue, failures(known, policy), now)
-        if _lessons(known, policy, now):
-            self.jobs.save_history(queue, seen.view.history)
-        for row in known:
-            self._save({}, replace(row, folded=True))
-
 
 def _no_later_than(now: float, row: JobRecord) -> JobRecord:
     """Doubt a row from a time yet to come: a clock has jumped, and what is seen from now on is newer all the same."""
     return replace(row, at=now, doubtful=True) if row.at > now + SETTLED else row
-
-
-def known_enough(row: JobRecord, now: float) -> bool:
-    """Whether a job that has ended is described, or will hardly be any more: then it is let go."""
-    return not row.needs_describe or now - row.at > FOLD_WITHOUT_DETAIL
-
-
-def _lessons(rows: Iterable[JobRecord], policy: Policy, now: float) -> list[Finished]:
-    return [lesson for row in rows if known_enough(row, now) and (lesson := finished(row, policy))]
 
 
 def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:

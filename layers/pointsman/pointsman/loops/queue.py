@@ -14,6 +14,7 @@ from pointsman.errors import Conflict, Gone, Misconfigured, Transient, Unreadabl
 from pointsman.log_ports import PassLog, PassReport
 from pointsman.loops.days import DayBook
 from pointsman.loops.decision import look_and_decide
+from pointsman.loops.ended import let_go
 from pointsman.loops.gpus import GpuGauge
 from pointsman.loops.notices import QueueTeller, store
 from pointsman.loops.observe import Observation, Observer
@@ -132,14 +133,14 @@ class QueueLoop:
         seen, decision = look_and_decide(self.observer, taken, policy, died=died)
         looked = self.clock.now() - began
         uncounted = self.days.count(seen, policy)
-        self.observer.let_go(seen, policy)
+        unsaid = let_go(self.jobs, self.control, seen.view, seen.ended, policy)
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes = self._act(seen, decision, taken) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
         self._record(stored, seen, decision, outcomes)
         untold = self._tell(seen, decision)
         kept = self._keep_shares(seen, decision, outcomes, policy, taken, act=mode is Mode.ACT)
         gauged, gpus, unread = self.gpus.measure(seen, seen.record)
-        problems = (*seen.problems, *kept.problems, *([unread] if unread else []), *uncounted, *untold)
+        problems = (*seen.problems, *kept.problems, *([unread] if unread else []), *uncounted, *unsaid, *untold)
         self.log.passed(
             PassReport(
                 seen.view,
