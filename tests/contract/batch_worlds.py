@@ -15,6 +15,8 @@ from pointsman_emulator import Emulator
 from tests.fakes.batch import FakeBatchQueues
 from tests.fakes.clock import FakeClock
 
+TOKEN_LIFE = 60.0
+
 
 class BatchWorld(Protocol):
     """What a test can make happen in Batch, and the port to look at it."""
@@ -45,6 +47,7 @@ class FakeWorld:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.batch = FakeBatchQueues(self.clock)
+        self.batch.token_life = TOKEN_LIFE
         self.port: BatchQueues = self.batch
         self._jobs = 0
 

@@ -11,14 +11,15 @@ from pointsman.ports import Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Status
 from pointsman.queues.kinds import QueueKind
 from pointsman_emulator import Emulator
-from tests.contract.batch_worlds import BatchWorld, EmulatedWorld, FakeWorld
+from pointsman_emulator.models.batch import BatchSettings
+from tests.contract.batch_worlds import TOKEN_LIFE, BatchWorld, EmulatedWorld, FakeWorld
 
 QUEUE = "search-training"
 
 
 @pytest.fixture
 def emulated(clients: Clients) -> Iterator[EmulatedWorld]:
-    with Emulator(seed=1) as emulator:
+    with Emulator(seed=1, batch=BatchSettings(token_life=TOKEN_LIFE)) as emulator:
         yield EmulatedWorld(emulator, clients)
 
 
@@ -184,6 +185,18 @@ def test_the_priority_of_an_ended_job_cannot_be_set(world: BatchWorld) -> None:
 
     with pytest.raises(Gone):
         world.port.set_priority(job_id, 1)
+
+
+def test_a_listing_that_goes_on_by_a_token_that_is_no_longer_taken_says_gone(world: BatchWorld) -> None:
+    world.add_queue(QUEUE, 1, QueueKind.FAIR_SHARE)
+    for n in range(102):
+        world.submit(QUEUE, f"job-{n}", 1, "all")
+    token = world.port.list_jobs(QUEUE, Status.RUNNABLE, None).next_token
+    world.pass_time(TOKEN_LIFE - 1.0)
+    assert len(world.port.list_jobs(QUEUE, Status.RUNNABLE, token).jobs) == 1
+    world.pass_time(2.0)
+    with pytest.raises(Gone):
+        world.port.list_jobs(QUEUE, Status.RUNNABLE, token)
 
 
 def test_looking_into_a_queue_that_is_not_there_says_gone(world: BatchWorld) -> None:

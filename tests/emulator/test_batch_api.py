@@ -176,6 +176,21 @@ def test_a_listing_has_a_hundred_to_a_page_newest_first_and_no_priorities(world:
     assert "schedulingPriority" not in first["jobSummaryList"][0]
 
 
+def test_a_token_of_a_listing_is_taken_for_as_long_as_the_setting_says(world: Make) -> None:
+    w = world(batch=BatchSettings(token_life=60.0), instances=1)
+    for n in range(102):
+        w.submit(f"job-{n}")
+    w.aws.run_for(1)
+    line = {"jobQueue": "training", "jobStatus": "RUNNABLE"}
+    token = w.batch.list_service_jobs(**line)["nextToken"]
+    w.aws.run_for(59)
+    assert len(w.batch.list_service_jobs(**line, nextToken=token)["jobSummaryList"]) == 1
+    w.aws.run_for(2)
+    with pytest.raises(ClientError) as error:
+        w.batch.list_service_jobs(**line, nextToken=token)
+    assert code(error) == "ClientException"
+
+
 def test_a_listing_without_a_status_shows_running_jobs_only(world: Make) -> None:
     w = world(instances=1)
     running, _ = w.submit(), w.submit()

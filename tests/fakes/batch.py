@@ -13,12 +13,16 @@ from tests.fakes.faults import Faulty, can_fail
 
 
 class FakeBatchQueues(Faulty):
-    """`priorities` has every priority that was set, in order; `described` every job that was described."""
+    """`priorities` has every priority that was set, in order; `described` every job that was described.
+
+    `token_life` is how many seconds the token of a listing is taken.
+    """
 
     def __init__(self, clock: Clock, *, page_size: int = 100) -> None:
         super().__init__()
         self._clock = clock
         self._page_size = page_size
+        self.token_life = float("inf")
         self.queues: dict[str, QueueDescription] = {}
         self.jobs: dict[str, Sighting] = {}
         self.priorities: list[tuple[str, int]] = []
@@ -179,11 +183,14 @@ class FakeBatchQueues(Faulty):
             raise Gone(f"there is no job queue {name}")
         jobs = [j for j in self.jobs.values() if j.queue == name and j.status is status]
         jobs.sort(key=lambda j: (-j.created, j.job_id))
-        start = int(token or 0)
+        place, _, given = (token or "0").partition("@")
+        if given and self._clock.now() - float(given) > self.token_life:
+            raise Gone("the token of a listing is no longer taken")
+        start = int(place)
         end = start + self._page_size
         # A listing has neither attempts nor preemptions, and no detail.
         page = (replace(j, at=self._clock.now(), attempts=0, preemptions=0, detail=None) for j in jobs[start:end])
-        return JobPage(tuple(page), str(end) if end < len(jobs) else None)
+        return JobPage(tuple(page), f"{end}@{self._clock.now()}" if end < len(jobs) else None)
 
     @can_fail
     def describe_job(self, job_id: str) -> Sighting:

@@ -59,6 +59,8 @@ class BatchSettings:
     """A snapshot shows the queue as it was at the last multiple of this many seconds."""
     list_lag: float = 0.0
     """ListServiceJobs shows the states of this many seconds ago."""
+    token_life: float | None = None
+    """For how many seconds after its page a nextToken of ListServiceJobs is taken; None: for ever."""
     calls_per_second: float | None = None
     """Rate of each operation but SubmitServiceJob, beyond it 429 TooManyRequestsException; None: unlimited."""
     rates: Mapping[str, float] = field(default_factory=dict)

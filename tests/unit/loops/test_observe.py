@@ -113,6 +113,25 @@ def test_a_listing_that_the_budget_cut_short_is_taken_up_again() -> None:
     assert world.report.listed > 0
 
 
+def test_a_walk_whose_token_is_no_longer_taken_begins_anew_and_no_pass_fails_of_it() -> None:
+    world = World()
+    world.apply()
+    world.batch.token_life = 60.0
+    world.run("running", size=6)
+    for n in range(1500):
+        world.submit(f"job{n:04}", size=4, waited=6000.0 - n, told=False)
+    world.clock.advance(120)
+    world.pass_()
+    assert world.record.sweep is not None
+    for _ in range(3):
+        world.pass_(after=600.0)
+    assert world.log.failures == []
+    for _ in range(4):
+        world.pass_()
+    assert world.record.sweep is None
+    assert sum(row.status is Status.RUNNABLE for row in world.jobs.jobs.values()) == 1500
+
+
 def test_doubtful_jobs_are_described_before_they_are_used() -> None:
     world = World()
     world.apply()

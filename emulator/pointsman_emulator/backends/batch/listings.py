@@ -38,14 +38,22 @@ class ServiceJobListings(ServiceJobs):
         found = self.model.jobs_in(queue.name, statuses)
         if filters:
             found = [job for job in found if _passes(job, filters[0]["name"], filters[0]["values"])]
-        after = token_of(request)
+        after = self._after(request)
         if after is not None:
             found = [job for job in found if job.order < after]
         size = min(request.get("maxResults") or PAGE, PAGE)
         answer: dict[str, Any] = {"jobSummaryList": [self._summary(job) for job in found[:size]]}
         if len(found) > size:
-            answer["nextToken"] = str(found[size - 1].order)
+            answer["nextToken"] = f"{found[size - 1].order}.{events.milliseconds(self.model.now)}"
         return answer
+
+    def _after(self, request: dict[str, Any]) -> int | None:
+        """Where the listing goes on, unless the token is too old."""
+        order, _, given_at = str(request.get("nextToken", "")).partition(".")
+        life = self.settings.token_life
+        if life is not None and given_at.isdecimal() and int(given_at) < events.milliseconds(self.model.now - life):
+            raise ClientException("nextToken is no longer taken")
+        return token_of({"nextToken": order} if order or given_at else {})
 
     def get_job_queue_snapshot(self, request: dict[str, Any]) -> dict[str, Any]:
         """The first 100 RUNNABLE jobs in dispatch order, the first of each quota share, and the capacity in use."""

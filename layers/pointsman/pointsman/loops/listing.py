@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pointsman.errors import Gone
 from pointsman.loops.doubts import SETTLED, SNAPSHOT_JOBS
 from pointsman.ports import BatchQueues, JobTable, QueueRecord, Snapshot, Sweep
 from pointsman.queues.jobs import JobRecord, Sighting, Stage, Status
@@ -54,7 +55,12 @@ def sweep(
     waiting = (record.sweep or Sweep(now, Status.RUNNABLE)) if deep else None
     at_once = deep and record.sweep is None
     while waiting is not None and pages < allowed:
-        page = batch.list_jobs(record.queue, waiting.status, waiting.token)
+        try:
+            page = batch.list_jobs(record.queue, waiting.status, waiting.token)
+        except Gone:
+            if waiting.token is None:
+                raise
+            return replace(record, sweep=None), Listing(tuple(seen), pages + 1, complete, line=False, at=now)
         pages, seen = pages + 1, [*seen, *page.jobs]
         waiting = Sweep(waiting.began, waiting.status, page.next_token) if page.next_token else None
     record = replace(record, sweep=waiting, swept=now if waiting is None else record.swept)
