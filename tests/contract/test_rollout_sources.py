@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, UnsupportedS3ArnError
 
 from pointsman.aws.clients import Clients
 from pointsman.aws.permissions import IamPermissions
@@ -76,6 +76,14 @@ def test_what_we_may_not_ask_is_unknown(code: str) -> None:
     sources = EcrS3Sources(SimpleNamespace(ecr=client, s3=client))
     assert sources.image(f"{HERE}/search/llm:1.0") is Answer.UNKNOWN
     assert sources.artifact("s3://artifacts/llm/1.tar.gz") is Answer.UNKNOWN
+
+
+def test_an_artifact_that_cannot_be_asked_for_is_unknown() -> None:
+    def refuses(**_: Any) -> Any:
+        raise UnsupportedS3ArnError(arn="arn:aws:s3:::models")
+
+    sources = EcrS3Sources(SimpleNamespace(s3=SimpleNamespace(list_objects_v2=refuses)))
+    assert sources.artifact("s3://arn:aws:s3:::models/llm.tar.gz") is Answer.UNKNOWN
 
 
 def test_a_role_that_we_may_not_ask_for_is_unknown() -> None:

@@ -195,6 +195,16 @@ def test_a_folder_whose_name_goes_on_is_another_jobs(aws: Clients) -> None:
     assert S3Checkpoints(lambda: aws.s3).newest("s3://checkpoints/run-1") == 0.0
 
 
+@pytest.mark.parametrize("folder", ["run#1", "run?1", "run;1", "run%231"])
+def test_a_folder_of_any_letters_is_looked_at_and_no_other(aws: Clients, folder: str) -> None:
+    aws.s3.create_bucket(Bucket="checkpoints")
+    aws.s3.put_object(Bucket="checkpoints", Key="run/model", Body=b"")
+    checkpoints = S3Checkpoints(lambda: aws.s3)
+    assert checkpoints.newest(f"s3://checkpoints/{folder}") == 0.0
+    aws.s3.put_object(Bucket="checkpoints", Key=f"{folder}/model", Body=b"")
+    assert checkpoints.newest(f"s3://checkpoints/{folder}")
+
+
 @pytest.mark.parametrize("code, status", [("AccessDenied", 403), ("NoSuchBucket", 404), ("PermanentRedirect", 301)])
 def test_a_bucket_that_may_not_be_listed_is_not_known_and_no_fault_of_the_pass(code: str, status: int) -> None:
     class Refusing:
@@ -205,7 +215,11 @@ def test_a_bucket_that_may_not_be_listed_is_not_known_and_no_fault_of_the_pass(c
     assert S3Checkpoints(Refusing).newest("s3://checkpoints/job") is None
 
 
-@pytest.mark.parametrize("place", ["s3://no-such-bucket/x", "file:///tmp/x", "s3://", "nonsense"])
+ODD_PLACES = ("s3://${BUCKET}/ckpt", "s3://my bucket/x", "s3://arn:aws:s3:eu-west-1:123456789012:accesspoint/ap/x",
+              "s3://[a/x", "s3:///x")  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["s3://no-such-bucket/x", "file:///tmp/x", "s3://", "nonsense", *ODD_PLACES])
 def test_a_place_that_cannot_be_looked_at_is_not_known(aws: Clients, place: str) -> None:
     assert S3Checkpoints(lambda: aws.s3).newest(place) is None
 

@@ -7,13 +7,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import boto3
 import pytest
+from botocore.config import Config
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman.aws import job_items
 from pointsman.aws.alarms import CloudWatchAlarms
 from pointsman.aws.batch import AwsBatchQueues
+from pointsman.aws.checkpoints import S3Checkpoints
 from pointsman.aws.gauges import CloudWatchGauges
 from pointsman.aws.gpu_series import CloudWatchGpuSeries
 from pointsman.aws.instance_shapes import Ec2Shapes
@@ -22,7 +25,7 @@ from pointsman.aws.scaling import ApplicationAutoScaling
 from pointsman.aws.share_settings import AwsShareSettings
 from pointsman.aws.stored_values import pack, unpack
 from pointsman.aws.unreadable import BROKEN, read
-from pointsman.errors import Gone, PointsmanError, Unreadable
+from pointsman.errors import Gone, PointsmanError, Transient, Unreadable
 from pointsman.ports import QueueRecord
 from pointsman.queues.evictions import Eviction, Party
 from pointsman.queues.jobs import Status
@@ -41,6 +44,10 @@ from tests.proof.hostile import nearly, nearly_text
 from tests.proof.test_hostile_messages import REQUEST
 
 EXAMPLES = 60
+NOWHERE = boto3.client(
+    "s3", region_name="eu-west-1", endpoint_url="http://127.0.0.1:9", aws_access_key_id="a", aws_secret_access_key="b",
+    config=Config(retries={"total_max_attempts": 1}),
+)  # fmt: skip
 ARN = "arn:aws:batch:eu-west-1:123456789012"
 PAYLOAD = {
     "ResourceConfig": {"InstanceType": "ml.g5.xlarge", "InstanceCount": 2},
@@ -190,6 +197,13 @@ def test_an_answer_of_aws_is_read_or_one_error_says_what_was_asked(
 @pytest.mark.parametrize("name, ask", CALLS, ids=[f"{n} {name}" for n, (name, _) in enumerate(CALLS)])
 def test_the_answers_themselves_are_read(name: str, ask: Callable[[Client], object]) -> None:
     assert ask(client(**{name: ANSWERS[name]})) is not None
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(place=nearly_text("s3://b/p") | nearly_text("s3://arn:aws:s3:eu-west-1:123456789012:accesspoint:ap/p"))
+def test_wherever_a_job_saves_its_work_it_is_known_or_not_or_could_not_be_reached(place: str) -> None:
+    with suppress(Transient):
+        S3Checkpoints(lambda: NOWHERE).newest(place)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from pointsman.errors import Gone
+from pointsman.errors import Gone, Unreadable
 from pointsman.ports import JobPage, QueueDescription, Snapshot
 from pointsman.queues.jobs import Detail, Sighting, Stage, Status, crashes_in
 from pointsman.queues.kinds import QueueKind
@@ -194,8 +194,10 @@ class ModelCheckpoints:
     model: BatchModel
 
     def newest(self, prefix: str) -> float | None:
-        """Epoch seconds; 0 where nothing was written."""
+        """Epoch seconds; 0 where nothing was written. Of a place that is `odd` there is no reading any answer."""
         job = self.model.jobs.get(prefix.removeprefix(CHECKPOINTS))
+        if job is not None and job.request.get("odd"):
+            raise Unreadable(f"what AWS answered to newest of {prefix!r} cannot be read")
         if job is None or job.started_at is None or not job.checkpoint_seconds:
             return 0.0
         ran = self.model.now - job.started_at

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pointsman.errors import Transient
+from pointsman.errors import Transient, Unreadable
 
 if TYPE_CHECKING:
     from tests.proof.queues.world import QueueWorld
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 WRITES = ("set_priority", "set_borrow_limit", "set_preemption", "set_weights")
 COSTS = {"describe_queue": 3, "snapshot": 1, "list_jobs": 1, "describe_job": 1, "set_priority": 1, "quota_shares": 1,
          "weights": 1, "set_weights": 2, "set_borrow_limit": 1, "set_preemption": 1}  # fmt: skip
+DAMAGED = "item NOTICE#search-training blocked/x cannot be read"
 IN_FLIGHT = 15.0  # seconds that a call may take before its client gives it up
 
 
@@ -46,6 +47,9 @@ class Door:
             faults["answers to writes lost"] += 1
             self._carry_out(method, real, args, kwargs, where=where)
             raise Transient("503")
+        if trouble.damaged and method == "notices" and luck.random() < trouble.damaged:
+            faults["notices that cannot be read"] += 1
+            raise Unreadable(DAMAGED)
         if self._owner:
             if trouble.deaths and luck.random() < trouble.deaths:
                 raise Killed

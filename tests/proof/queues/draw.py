@@ -25,7 +25,8 @@ TEAMS = ("teama", "teamb", "teamc")
 class Trouble:
     """How often things go wrong, as parts of one; `answers` are lost ones of writes.
 
-    `pace` is seconds between things that people do, `alarms` between those of alarms.
+    `damaged` are looks at notices of which one is damaged. `pace` is seconds between things that people do, `alarms`
+    between those of alarms.
     """
 
     calls: float = 0.0
@@ -37,6 +38,7 @@ class Trouble:
     late: float = 0.0
     poison: float = 0.0
     jumps: float = 0.0
+    damaged: float = 0.0
     pace: float = 1500.0
     alarms: float = 1800.0
 
@@ -55,6 +57,7 @@ def trouble(luck: Random, profile: str) -> Trouble:
         late=some(0.1, 0.4),
         poison=some(0.02),
         jumps=0.05 if profile == "clocks" else 0.01 if rarely else 0.0,
+        damaged=luck.choice((0.0, 0.0, 0.0, 0.0, 0.3, 1.0)),
         pace=luck.choice((150.0, 300.0)) if profile in ("people", "observe") else luck.choice((500.0, 2000.0, 1e9)),
         alarms=luck.choice((150.0, 400.0))
         if profile in ("alarms", "lending", "answers")
@@ -113,8 +116,8 @@ def queue(luck: Random, model: BatchModel, profile: str, capacity: int) -> tuple
         return names
     model.add_environment(POOL, {GPU: capacity})
     model.add_queue(QUEUE, POOL, QuotaSharePolicy())
-    lends = profile == "lending"
-    names = TEAMS[:2] if lends or (profile == "levels" and luck.random() < 0.3) else ("all",)
+    names = TEAMS[:2] if profile == "lending" or (profile == "levels" and luck.random() < 0.3) else ("all",)
+    lends = profile == "lending" or (len(names) > 1 and luck.random() < 0.5)
     for n, name in enumerate(names):
         limit = capacity // len(names) + (capacity % len(names) if n == 0 else 0)
         how: dict[str, Any] = {"in_share_preemption": profile in ("levels", "stalls")}

@@ -68,7 +68,7 @@ class Evictions:
         ran = 0.0 if job.started_at is None else now - job.started_at
         if ran < protect:
             self._truth.wrong("Q6", f"{told}, having run {ran:.0f} s of {protect:.0f} s")
-        if job.checkpoint_seconds is None:
+        if job.checkpoint_seconds is None or job.request.get("odd"):
             self._truth.wrong("Q6", f"{told}, and does not resume")
         if job.preempted_count >= most:
             self._truth.wrong("Q6", f"{told}, for the {job.preempted_count + 1}th time of {most}")

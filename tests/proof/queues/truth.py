@@ -255,6 +255,8 @@ class Truth:
         for why, known in log.failures:
             if not known:
                 self.wrong("crash", why)
+            if "NOTICE#" in why:
+                self.wrong("Q10", f"a pass failed of a notice: {why[:120]}")
             if "version" in why or "policy" in why:
                 self.wrong("Q10", f"a pass failed of the policy that rules: {why[:120]}")
         for report in log.reports:

@@ -261,7 +261,8 @@ class QueueWorld(World):
         share = luck.choice(self.names)
         if self.profile in draw.QUOTA:
             saves = luck.random() < 0.7
-            more |= {"quota_share": share, "instance_type": GPU, "request": {"saves": saves, "share": share},
+            request = {"saves": saves, "share": share, "odd": luck.random() < 0.05}
+            more |= {"quota_share": share, "instance_type": GPU, "request": request,
                      "checkpoint_seconds": luck.choice((60.0, 200.0)) if saves else None,
                      "preemption_retries": luck.choice((None, None, 3))}  # fmt: skip
         else:

@@ -1,6 +1,8 @@
 """What running jobs have saved of their work: looked up in turns, and remembered from pass to pass."""
 
-from pointsman.errors import Transient
+import pytest
+
+from pointsman.errors import Misconfigured, Transient, Unreadable
 from pointsman.loops.saved import LOOKUPS
 from pointsman.queues.evictions import Progress
 from tests.unit.loops.quota_world import QuotaWorld, evictions, pressed, share
@@ -61,6 +63,15 @@ def test_a_fault_of_the_store_of_checkpoints_leaves_what_was_known_and_fails_no_
     world.checkpoints._planned.clear()
     world.pass_()
     assert evictions(world) == [Progress.ASKED]
+
+
+@pytest.mark.parametrize("fault", [Unreadable("an answer"), Misconfigured("no credentials")])
+def test_a_place_that_nobody_can_look_at_is_one_jobs_matter_and_fails_no_pass(fault: Exception) -> None:
+    world = pressed()
+    world.checkpoints.fail_next("newest", fault, times=9)
+    world.pass_()
+    assert (evictions(world), world.log.failures) == ([], [])
+    assert "s3://checkpoints/sweep cannot be read" in world.record.problem
 
 
 def test_what_was_seen_of_a_job_stands_while_its_place_cannot_be_read() -> None:

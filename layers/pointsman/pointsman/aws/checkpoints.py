@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from pointsman.aws.faults import Translated
 from pointsman.aws.unreadable import understood
@@ -25,20 +24,21 @@ class S3Checkpoints:
         """When the newest object under this S3 URI was written, 0 when there is none; None when it cannot be known.
 
         The URI is that of a folder: what merely begins like it is another job's. A listing is in the order of names, so
-        that all of it has to be seen; a bucket that may not be listed, or is not there, makes it unknown. Raises
-        `Transient`.
+        that all of it has to be seen; a bucket that may not be listed, is not there, or has a name that no request may
+        bear, makes it unknown. Raises `Transient`.
         """
-        place = urlsplit(prefix)
-        if place.scheme != "s3" or not place.netloc:
+        scheme, _, place = prefix.partition("://")
+        bucket, _, folder = place.partition("/")
+        if scheme != "s3" or not bucket:
             return None
-        folder = place.path.strip("/")
+        folder = folder.rstrip("/")
         within = f"{folder}/" if folder else ""
         newest, more = 0.0, dict[str, str]()
         for _ in range(PAGES):
             try:
                 with Translated():
-                    answer = self._s3().list_objects_v2(Bucket=place.netloc, Prefix=within, **more)
-            except (ClientError, Misconfigured):
+                    answer = self._s3().list_objects_v2(Bucket=bucket, Prefix=within, **more)
+            except (ClientError, BotoCoreError, Misconfigured):
                 return None
             for each in answer.get("Contents", ()):
                 newest = max(newest, float(each["LastModified"].timestamp()))

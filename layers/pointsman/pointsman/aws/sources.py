@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from botocore.exceptions import ClientError, ParamValidationError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from pointsman.aws.faults import Translated
 from pointsman.aws.unreadable import understood
@@ -15,7 +15,7 @@ _IMAGE = re.compile(
     r"(:(?P<tag>[\w.-]+))?(@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 _ARTIFACT = re.compile(r"s3://(?P<bucket>[^/]+)/(?P<key>.*)")
-_NO_ANSWER = (Misconfigured, ClientError, ParamValidationError)  # whatever it is, it does not say that it is gone
+_NO_ANSWER = (Misconfigured, ClientError, BotoCoreError)  # whatever it is, it does not say that it is gone
 
 
 class EcrS3Sources:

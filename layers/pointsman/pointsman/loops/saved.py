@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from pointsman.errors import Transient
+from pointsman.errors import Misconfigured, Transient
 from pointsman.queues.jobs import BusyJob, JobRecord
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueView
@@ -65,6 +65,8 @@ def _newest(checkpoints: Checkpoints, place: str, known: float | None) -> float 
         return checkpoints.newest(place)
     except Transient:
         return known
+    except Misconfigured:  # one job's place is no matter of the queue's
+        return None
 
 
 def _with(job: BusyJob, seen: Mapping[str, float | None]) -> BusyJob:
