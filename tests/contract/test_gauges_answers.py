@@ -1,5 +1,6 @@
 """What only CloudWatch, auto scaling and IAM can answer: pages, partial data, and what we may not ask."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from pointsman.aws.permissions import IamPermissions
 from pointsman.aws.scaling import ApplicationAutoScaling
 from pointsman.errors import Gone
 from pointsman.rollout_ports import AlarmQuery
-from pointsman.rollouts.observations import AlarmState, Answer, Suspension
+from pointsman.rollouts.observations import UNREAD, AlarmState, Answer, Suspension
 from pointsman.rollouts.request import INVOCATIONS
 from tests.contract.answers import T0, Client, at, refuses
 
@@ -184,3 +185,40 @@ def test_a_target_that_is_no_longer_there_is_gone() -> None:
 
     with pytest.raises(Gone):
         scaling.restore("a", Suspension())
+
+
+FAULTS = ("Throttling", "AccessDenied", "ValidationError")
+
+
+@pytest.mark.parametrize("code", FAULTS)
+def test_a_history_that_cannot_be_read_hides_neither_its_alarm_s_state_nor_another_alarm(code: str) -> None:
+    fired = alarm(AlarmName="fired", StateValue="ALARM", StateTransitionedTimestamp=at(T0))
+    cloudwatch = Client(
+        describe_alarms=lambda **_: {"MetricAlarms": [alarm(), fired]},
+        describe_alarm_history=refuses(code),
+        get_metric_data=lambda **_: {"MetricDataResults": []},
+    )
+
+    views = CloudWatchGauges(cloudwatch).read([AlarmQuery(name, T0 - 60) for name in ("errors", "fired")], T0 + 60)
+    assert (views["fired"].state, views["fired"].problem) == (AlarmState.ALARM, UNREAD)
+    assert (views["errors"].state, views["errors"].problem) == (AlarmState.OK, "")
+
+
+@pytest.mark.parametrize("code", FAULTS)
+def test_samples_that_cannot_be_read_hide_no_state_and_no_move(code: str) -> None:
+    def history(**_: Any) -> dict[str, Any]:
+        data = json.dumps({"oldState": {"stateValue": "OK"}, "newState": {"stateValue": "ALARM"}})
+        return {"AlarmHistoryItems": [{"Timestamp": at(T0), "HistoryData": data}]}
+
+    told = alarm(StateTransitionedTimestamp=at(T0 + 30))
+    view = gauges(told, refuses(code), history).read([AlarmQuery("errors", T0 - 60)], T0 + 60)["errors"]
+    assert (view.state, view.entered, view.problem) == (AlarmState.OK, (T0,), UNREAD)
+
+
+def test_an_alarm_in_a_state_that_nobody_knows_hides_no_other() -> None:
+    odd, fired = alarm(StateValue="PONDERING"), alarm(AlarmName="fired", StateValue="ALARM")
+    cloudwatch = Client(describe_alarms=lambda **_: {"MetricAlarms": [odd, fired]})
+
+    views = CloudWatchGauges(cloudwatch).read(map(AlarmQuery, ("errors", "fired")), T0)
+    assert (views["errors"].state, views["errors"].problem) == (AlarmState.INSUFFICIENT_DATA, UNREAD)
+    assert views["fired"].state is AlarmState.ALARM

@@ -1,15 +1,15 @@
 """The ports of a world, each change checked by the truth as it arrives."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pointsman.aws.sagemaker import SageMakerFleet
 from pointsman.loops import rollout as loop
 from pointsman.loops.rollout_observe import RolloutObserver
-from pointsman.rollout_ports import StoredRollout
+from pointsman.rollout_ports import AlarmQuery, StoredRollout
 from pointsman.rollouts.decision import Decision, SubmitUpdate
-from pointsman.rollouts.observations import Observations, Suspension
+from pointsman.rollouts.observations import UNREAD, AlarmView, Observations, Suspension
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import RolloutRecord
 from pointsman.rollouts.request import Request
@@ -82,9 +82,18 @@ class WatchedScaling(_Watched):
 
 
 class WatchedSignals(_Watched):
-    """The kill switch."""
+    """The kill switch; and alarms, of which single ones cannot be read whole."""
 
     _port: LateSignals
+
+    def read(self, queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
+        """The state of each is told, whatever of its history cannot be."""
+        asked = {query.alarm: query for query in queries}
+        views = dict(self._port.read(asked.values(), now))
+        for name, view in views.items():
+            if asked[name].since is not None and self._world.throttles():
+                views[name] = replace(view, entered=(), samples=(), problem=UNREAD)
+        return views
 
     def make(self, alarm: str) -> None:
         self._change(alarm, "the kill switch is made")
@@ -139,6 +148,7 @@ class WatchedTable(_Watched):
         turned = {
             name: dict(reversed(getattr(seen, name).items()))
             for name in ("components", "endpoints", "alarms", "scaling")
+            if getattr(seen, name) is not None
         }
         other = loop.decide(read.record, read.plan, replace(seen, **turned), line.at)
         if (other.record, other.journal) != (decision.record, line):

@@ -58,6 +58,7 @@ class World:
 
     def __init__(self, drawn: Drawn) -> None:
         self.drawn, self.luck = drawn, Random(f"{drawn.seed} world")
+        self._throttle = Random(f"{drawn.seed} throttle")
         self.steps, self.faults, self.numbers = 0, Counter[str](), count(1)
         self._agenda: list[tuple[float, int, Action]] = []
         self._now = BEGIN
@@ -183,6 +184,12 @@ class World:
             self.faults[what] += 1
             return True
         return False
+
+    def throttles(self) -> bool:
+        """Whether one call of the many of a read is not answered."""
+        throttled = self.troubled and self._throttle.random() < self.drawn.trouble.fault
+        self.faults["the history of one alarm is not read"] += throttled
+        return throttled
 
     # ------------------------------------------------------------------------------------------------------- events
 

@@ -215,7 +215,7 @@ def test_a_kill_switch_that_cannot_be_read_is_not_taken_for_deleted() -> None:
 def test_a_deployment_that_lacks_a_permission_waits_for_the_person_who_mends_it() -> None:
     world = World()
     world.ask()
-    world.scaling.fail_next("describe", Misconfigured("AccessDenied"), times=3)
+    world.control.fail_next("stopped", Misconfigured("AccessDenied"), times=3)
     world.run(stop=lambda: bool(world.log.stumbles))
     assert world.log.stumbles == [("AccessDenied", True)]
 

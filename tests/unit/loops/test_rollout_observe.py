@@ -6,7 +6,9 @@ import pytest
 
 from pointsman.errors import Gone, Misconfigured, Transient
 from pointsman.rollout_ports import Refusal
+from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import (
+    UNREAD,
     Absent,
     AlarmState,
     Answer,
@@ -16,6 +18,7 @@ from pointsman.rollouts.observations import (
     Occupant,
     ScalingView,
 )
+from pointsman.rollouts.record import Intent
 from pointsman.rollouts.request import Guard, Target, Yielding
 from tests.unit.loops.rollout_world import ALARM, OLD, World, small
 from tests.unit.rollouts.build import SMALL_BOX
@@ -163,12 +166,49 @@ def test_alarms_that_cannot_be_read_are_neither_ok_nor_missing_nor_edited() -> N
     assert seen.alarms[ALARM].problem
 
 
-def test_scaling_that_cannot_be_read_fails_the_pass() -> None:
-    world = planned()
-    world.scaling.fail_next("describe", Transient("throttled"))
+@pytest.mark.parametrize("fault", [Transient("throttled"), Misconfigured("AccessDenied")])
+def test_one_batch_of_alarms_that_cannot_be_read_hides_no_other(fault: Exception) -> None:
+    world = World()
+    names = [f"m{number}-errors" for number in range(1, 151)]
+    for name in names:
+        world.signals.add(name)
+    world.ask()
+    world.run_pass()
+    plan = world.stored.plan
+    assert plan is not None
+    plan = replace(plan, watches=tuple(Watch(name, settings="as made") for name in names))
+    world.signals.set_state("m150-errors", AlarmState.ALARM)
+    world.signals.fail_next("read", fault)
+    seen = world.observer.look(world.stored, plan)
 
-    with pytest.raises(Transient):
-        look(world)
+    assert set(seen.alarms) == set(names)
+    assert seen.alarms["m1-errors"].problem == UNREAD
+    assert seen.alarms["m150-errors"].state is AlarmState.ALARM
+
+
+def test_on_the_way_back_no_alarm_is_read_but_the_kill_switch() -> None:
+    world = planned()
+    kept = world.table.kept["r1"]
+    kept.stored = replace(kept.stored, record=replace(kept.stored.record, intent=Intent.REVERT))
+    seen = look(world)
+
+    assert (seen.kill_switch, seen.alarms) == (AlarmState.OK, {})
+
+
+@pytest.mark.parametrize("fault", [Transient("throttled"), Misconfigured("AccessDenied")])
+def test_an_endpoint_whose_components_cannot_be_listed_is_unknown_and_no_other_is(fault: Exception) -> None:
+    world = planned()
+    world.fleet.fail_next("components", fault)
+
+    assert set(look(world).endpoints) == {"e2"}
+
+
+@pytest.mark.parametrize("fault", [Transient("throttled"), Misconfigured("AccessDenied")])
+def test_scaling_that_cannot_be_read_is_not_taken_for_none(fault: Exception) -> None:
+    world = planned()
+    world.scaling.fail_next("describe", fault)
+
+    assert look(world).scaling is None
 
 
 def test_a_refusal_of_an_earlier_attempt_is_not_told_of_the_present_one() -> None:

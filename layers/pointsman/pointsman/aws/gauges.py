@@ -7,15 +7,19 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from pointsman.aws.alarms import TYPES, pages, states
-from pointsman.aws.unreadable import understood
+from pointsman.aws.unreadable import BROKEN, understood
+from pointsman.errors import PointsmanError
 from pointsman.rollout_ports import AlarmQuery
-from pointsman.rollouts.observations import AlarmState, AlarmView
+from pointsman.rollouts.observations import UNREAD, AlarmState, AlarmView
 from pointsman.rollouts.request import Metric
 
 PAGE = 100  # alarms that one call names, and items of one page
 QUERIES = 500  # that one GetMetricData takes
 MINUTE = 60
+FAULTS = (PointsmanError, ClientError, *BROKEN)  # of what is read of single alarms: it hides nothing of the others
 SETTINGS = (
     "MetricName",
     "Namespace",
@@ -45,14 +49,20 @@ class CloudWatchGauges:
 
     @understood
     def read(self, queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
-        """The alarms asked for that exist; `problem` of one says what could not be read of it."""
+        """The alarms asked for that exist; `problem` of one says what could not be read of it.
+
+        Raises what keeps their states from being read. A move or a sample that cannot be read hides no state.
+        """
         asked = {query.alarm: query for query in queries}
         found = {alarm["AlarmName"]: alarm for alarm in self._described(list(asked))}
         views = {name: _view(alarm) for name, alarm in found.items()}
         for name, alarm in found.items():
             since = asked[name].since
-            if since is not None and _changed(alarm) >= since:
-                views[name] = replace(views[name], entered=tuple(self._entered(name, since)))
+            try:
+                if since is not None and _changed(alarm) >= since:
+                    views[name] = replace(views[name], entered=tuple(self._entered(name, since)))
+            except FAULTS:
+                views[name] = replace(views[name], problem=UNREAD)
         self._count(asked, found, views, now)
         return views
 
@@ -93,7 +103,9 @@ class CloudWatchGauges:
             if query.since is None:
                 continue
             if not query.traffic and alarm.get("Metrics"):
-                self._add(views, query, alarm["Metrics"], query.since, now)
+                lines = [{k: v for k, v in line.items() if v is not None} for line in alarm["Metrics"]]
+                returned = [line.get("Id", "") for line in lines if line.get("ReturnData", True)]
+                self._add(views, dict.fromkeys(returned, query), lines, query.since, now)
                 continue
             lines = [_traffic(metric) for metric in query.traffic] or list(_own(alarm))
             by_since.setdefault(query.since, []).extend((query, line) for line in lines)
@@ -101,15 +113,22 @@ class CloudWatchGauges:
             for start in range(0, len(wanted), QUERIES):
                 some = wanted[start : start + QUERIES]
                 metrics = [{"Id": f"m{n}", "MetricStat": line} for n, (_, line) in enumerate(some)]
-                self._samples(views, {f"m{n}": query for n, (query, _) in enumerate(some)}, metrics, since, now)
+                self._add(views, {f"m{n}": query for n, (query, _) in enumerate(some)}, metrics, since, now)
 
     def _add(
-        self, views: dict[str, AlarmView], query: AlarmQuery, metrics: list[Any], since: float, now: float
+        self,
+        views: dict[str, AlarmView],
+        queries: Mapping[str, AlarmQuery],
+        metrics: list[Any],
+        since: float,
+        now: float,
     ) -> None:
-        """The samples of an alarm on a metric that is calculated."""
-        kept = [{k: v for k, v in line.items() if v is not None} for line in metrics]
-        returned = [line["Id"] for line in kept if line.get("ReturnData", True)]
-        self._samples(views, dict.fromkeys(returned, query), kept, since, now)
+        """The samples that one call tells of, or that they could not be read."""
+        try:
+            self._samples(views, queries, metrics, since, now)
+        except FAULTS:
+            for query in queries.values():
+                views[query.alarm] = replace(views[query.alarm], problem=UNREAD)
 
     def _samples(
         self,
@@ -143,6 +162,13 @@ class CloudWatchGauges:
 
 
 def _view(alarm: Mapping[str, Any]) -> AlarmView:
+    try:
+        return _understood(alarm)
+    except BROKEN:
+        return AlarmView(alarm["AlarmName"], AlarmState.INSUFFICIENT_DATA, problem=UNREAD)
+
+
+def _understood(alarm: Mapping[str, Any]) -> AlarmView:
     settings = json.dumps({name: alarm[name] for name in SETTINGS if name in alarm}, sort_keys=True, default=str)
     metrics = alarm.get("Metrics") or ()
     periods = [m["MetricStat"]["Period"] for m in metrics if "MetricStat" in m]

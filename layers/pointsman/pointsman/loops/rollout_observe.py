@@ -1,14 +1,13 @@
 """What one pass of a rollout reads: the fleet, its alarms, its scaling. Evidence is dated by when the reading began.
 
-What cannot be read of one component, endpoint or alarm is unknown, and the pass goes on with that; that the targets of
-auto scaling cannot be read fails the pass, since a missing target looks like a component without one.
+What cannot be read of one component, endpoint or alarm, or of auto scaling, is unknown, and the pass goes on with that.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pointsman.errors import Gone, Misconfigured, Transient, Unreadable
+from pointsman.errors import Gone, Misconfigured, Transient
 from pointsman.loops.way_back import WayBack
 from pointsman.ports import Clock
 from pointsman.rollout_ports import (
@@ -36,10 +35,12 @@ from pointsman.rollouts.observations import (
 )
 from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
+from pointsman.rollouts.record import Intent
 from pointsman.rollouts.request import Request
 from pointsman.rollouts.waves import may_name, names, resolve
 
 _Read = TypeVar("_Read")
+ALARMS = 100  # read at once: what keeps these from being read hides no others
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class RolloutObserver:
                 name: replace(view, reads_alarms=self._reads_alarms(request, facts[name], members))
                 for name, view in seen.endpoints.items()
             },
-            alarms=self.gauges.read([AlarmQuery(name) for name in sorted(alarms)], began),
+            alarms=_whole(self.gauges.read([AlarmQuery(name) for name in sorted(alarms)], began)),
             locks=self.table.locks(sorted(facts)),
             models={name: model.there for name, model in models.items()},
             proofs=self.grounds.proofs(members, models),
@@ -90,7 +91,7 @@ class RolloutObserver:
         wanted += [rule.component for rule in plan.request.yielding]
         for name in wanted:
             components[name] = self._component(name)
-        occupants = self._occupants(facts, components)
+        occupants = self._occupants(facts, components, patient=True)
         switch = switch_name(record.rollout)
         alarms = self._alarms(stored, plan, began, switch)
         fired = alarms.pop(switch, None)
@@ -99,7 +100,7 @@ class RolloutObserver:
             components=components,
             endpoints=_endpoints(facts, occupants, components),
             alarms=alarms,
-            scaling=self.scaling.describe(wanted),
+            scaling=_unless_unread(self.scaling.describe, wanted),
             kill_switch=fired.state if fired is not None else None,
             refusals=_refusals(stored),
             stopped=self.stop.stopped(),
@@ -152,11 +153,21 @@ class RolloutObserver:
         except Misconfigured:
             return Absent.UNREADABLE
 
-    def _occupants(self, facts: Iterable[str], components: dict[str, Seen]) -> dict[str, tuple[str, ...]]:
-        """The names of all components on each endpoint; what is new among them is described."""
+    def _occupants(
+        self, facts: Iterable[str], components: dict[str, Seen], *, patient: bool = False
+    ) -> dict[str, tuple[str, ...]]:
+        """The names of all components on each endpoint; what is new among them is described.
+
+        With patience, an endpoint whose components cannot be listed is left out.
+        """
         found: dict[str, tuple[str, ...]] = {}
         for endpoint in facts:
-            found[endpoint] = self.fleet.components(endpoint=endpoint)
+            try:
+                found[endpoint] = self.fleet.components(endpoint=endpoint)
+            except (Transient, Misconfigured):
+                if patient:
+                    continue
+                raise
             for name in found[endpoint]:
                 if name not in components:
                     components[name] = self._component(name)
@@ -173,16 +184,21 @@ class RolloutObserver:
 
     def _alarms(self, stored: StoredRollout, plan: Plan, now: float, switch: str) -> dict[str, AlarmView]:
         since = stored.record.window_from
-        queries = [AlarmQuery(watch.alarm, since, watch.traffic) for watch in plan.watches]
-        try:
-            return dict(self.gauges.read([*queries, AlarmQuery(switch)], now))
-        except (Transient, Unreadable):
-            # Neither gone nor OK: nothing advances on it, and the switch is asked for again.
-            unread = {w.alarm: (w.settings, UNREAD) for w in plan.watches} | {switch: ("", UNREAD)}
-            return {
-                name: AlarmView(name, AlarmState.INSUFFICIENT_DATA, settings=settings, problem=problem)
-                for name, (settings, problem) in unread.items()
-            }
+        watches = () if stored.record.intent is Intent.REVERT else plan.watches
+        known = {watch.alarm: watch.settings for watch in watches}
+        queries = [AlarmQuery(switch), *(AlarmQuery(watch.alarm, since, watch.traffic) for watch in watches)]
+        found: dict[str, AlarmView] = {}
+        for start in range(0, len(queries), ALARMS):
+            some = queries[start : start + ALARMS]
+            try:
+                found |= self.gauges.read(some, now)
+            except (Transient, Misconfigured):
+                # Neither gone nor OK: nothing advances on it, and the switch is asked for again.
+                found |= {q.alarm: AlarmView(q.alarm, AlarmState.INSUFFICIENT_DATA, problem=UNREAD) for q in some}
+        return {
+            name: replace(view, settings=view.settings or known.get(name, "")) if view.problem == UNREAD else view
+            for name, view in found.items()
+        }
 
 
 def _unless_gone(read: Callable[[str], _Read], name: str) -> _Read | None:
@@ -199,12 +215,29 @@ def _readable(read: Callable[[str], _Read], name: str) -> _Read | None:
         return None
 
 
+def _unless_unread(read: Callable[[list[str]], _Read], names: list[str]) -> _Read | None:
+    try:
+        return read(names)
+    except (Transient, Misconfigured):
+        return None
+
+
+def _whole(alarms: Mapping[str, AlarmView]) -> Mapping[str, AlarmView]:
+    """These alarms; raises `Misconfigured` when one of them cannot be understood."""
+    for name, view in alarms.items():
+        if view.problem == UNREAD:
+            raise Misconfigured(f"what AWS answered of alarm {name} cannot be read")
+    return alarms
+
+
 def _endpoints(
     facts: Mapping[str, EndpointFacts], occupants: Mapping[str, Iterable[str]], components: Mapping[str, Seen]
 ) -> dict[str, EndpointView]:
     """Endpoints with all that lives on them; one of whose components cannot be read is left out, as unknown."""
     found: dict[str, EndpointView] = {}
     for name, fact in facts.items():
+        if name not in occupants:
+            continue
         views = [components.get(each, Absent.UNREADABLE) for each in occupants[name]]
         if Absent.UNREADABLE in views:
             continue

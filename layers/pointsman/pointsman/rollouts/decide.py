@@ -147,7 +147,9 @@ def _final_bake(draft: Draft) -> None:
     if draft.record.step is Step.BAKING:
         if (length == 0 and draft.record.hold(HoldKind.OPERATOR) is None) or baked(draft, length):
             pass_gate(draft)
-    elif any(view.problem == UNREAD for view in draft.seen.alarms.values()):
+    elif unread := [name for name, view in draft.seen.alarms.items() if view.problem == UNREAD]:
+        if draft.now > draft.record.since + length + PATIENCE:
+            draft.hold(HoldKind.STUCK, "final bake", f"alarm {min(unread)} cannot be read")
         return  # the last look may show what the verdict's came too early for
     elif not any(h.kind in {HoldKind.DRIFT, HoldKind.OPERATOR} for h in draft.record.holds) and _closed(draft):
         if all(_whole(draft, c) for c in draft.record.components):

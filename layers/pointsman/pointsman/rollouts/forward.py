@@ -206,10 +206,15 @@ def _bark(draft: Draft, wave: list[ComponentRecord]) -> None:
     silent = draft.now > draft.progressed_at() + PATIENCE and not draft.outstanding()
     held = draft.record.hold(HoldKind.STUCK)
     if waiting and silent and draft.record.hold(HoldKind.CAPACITY) is None:
-        text = f"{', '.join(waiting)} cannot begin: busy, not yet settled, or the endpoint is not InService"
-        draft.hold(HoldKind.STUCK, _WATCHDOG, text)
+        draft.hold(HoldKind.STUCK, _WATCHDOG, f"{', '.join(waiting)} cannot begin: {_hindrance(draft)}")
     elif held is not None and held.owner == _WATCHDOG and not silent:
         draft.release(HoldKind.STUCK)
+
+
+def _hindrance(draft: Draft) -> str:
+    if draft.seen.scaling is None:
+        return "auto scaling cannot be read"
+    return "busy, not yet settled, or the endpoint is not InService"
 
 
 def _submit(draft: Draft, component: ComponentRecord) -> str | None:

@@ -41,6 +41,8 @@ def copies_changed(draft: Draft, component: str, endpoint: str, wanted: int) -> 
 
 def scaling_suspended(draft: Draft, component: str, endpoint: str) -> bool:
     """Whether no auto-scaling target moves the component's copies; if one does, note that it must be suspended."""
+    if draft.seen.scaling is None:
+        return False
     view = draft.seen.scaling.get(component)
     if view is None:
         return True
@@ -162,7 +164,8 @@ def _advance_copies(draft: Draft, note: CopyNote, *, forward: bool) -> None:
 
 
 def _advance_scaling(draft: Draft, note: ScalingNote) -> None:
-    view = draft.seen.scaling.get(note.component)
+    read = draft.seen.scaling is not None
+    view = (draft.seen.scaling or {}).get(note.component)
     if note.state is NoteState.LOWERED and view is not None:  # what somebody resumes meanwhile is not suspended after
         noted = note.noted.lifted(view.suspension)
         if noted != note.noted:
@@ -171,11 +174,13 @@ def _advance_scaling(draft: Draft, note: ScalingNote) -> None:
     if note.state in OVER or note.state is NoteState.LOWERED:
         return
     back = note.state is NoteState.RESTORING
+    if not (read or back):
+        return  # what is not known is not suspended; what was is resumed all the same, by an absolute act
     if view is not None and note.state is NoteState.NOTED and note.asked_at is None and view.suspension != note.noted:
         put_scaling(draft, replace(note, noted=view.suspension))  # noted anew, before the act
-    elif view is None:
+    elif view is None and read:
         put_scaling(draft, replace(note, state=NoteState.RESTORED, since=draft.now))  # the target itself is gone
-    elif note.asked_at is not None and view.suspension == (note.noted if back else WHOLE):
+    elif note.asked_at is not None and view is not None and view.suspension == (note.noted if back else WHOLE):
         put_scaling(draft, replace(note, state=NoteState.RESTORED if back else NoteState.LOWERED, since=draft.now))
     elif back and draft.now > note.since + PATIENCE:
         put_scaling(draft, replace(note, state=NoteState.NEEDS_HUMAN, since=draft.now))

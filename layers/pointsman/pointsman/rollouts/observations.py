@@ -197,14 +197,15 @@ class Observations:
 
     `alarms` lacks an alarm that does not exist. `models` says of each model's name whether it is readable; `proofs` are
     of what else the way back stands on. `refusals` are what SageMaker answered when it did not take a component's
-    present attempt: losing them costs patience only. `stopped` is whether `pointsman stop` is in force.
+    present attempt: losing them costs patience only. `scaling` lacks what has no target; None: it could not be read.
+    `stopped` is whether `pointsman stop` is in force.
     """
 
     began: float
     components: Mapping[str, Seen] = field(default_factory=dict)
     endpoints: Mapping[str, EndpointView] = field(default_factory=dict)
     alarms: Mapping[str, AlarmView] = field(default_factory=dict)
-    scaling: Mapping[str, ScalingView] = field(default_factory=dict)
+    scaling: Mapping[str, ScalingView] | None = field(default_factory=dict)
     kill_switch: AlarmState | None = None
     locks: Mapping[str, LockView] = field(default_factory=dict)
     models: Mapping[str, Answer] = field(default_factory=dict)
