@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from pointsman.rollouts import backward
 from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.record import State
 from tests.unit.rollouts.ablations import no_lease
 from tests.unit.rollouts.build import OLD
 from tests.unit.rollouts.world import Edges, Trouble, World, calm, world_of
@@ -96,7 +98,12 @@ def test_a_call_that_comes_late_is_waited_for() -> None:
     assert made.truth.parts["m1"].spec == OLD
 
 
-def test_without_the_lease_a_late_call_would_come_after_the_end() -> None:
+def test_without_the_lease_and_the_look_at_all_that_was_touched_a_late_call_would_be_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not late_call(Edges(believe=no_lease)).truth.wrong
+    new = {State.SETTLING, State.BAKING, State.DONE_NEW, State.FAILED}
+    monkeypatch.setattr(backward, "_in_question", lambda component: component.state in new)
     assert late_call(Edges(believe=no_lease)).truth.wrong
 
 

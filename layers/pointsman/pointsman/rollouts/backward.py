@@ -15,6 +15,7 @@ from pointsman.rollouts.record import Back, ComponentRecord, Direction, HoldKind
 from pointsman.rollouts.submit import exhausted, prepare, room_back, send
 
 _ON_THE_WAY = frozenset({State.REVERT_WAIT, State.REVERT_SUBMITTING, State.REVERT_UPDATING, State.REVERT_FAILED})
+_BACK = frozenset({State.REVERTED, State.NEEDS_HUMAN})
 RETRY = 60.0  # seconds from a first way back that came to nothing to the second; then twice as long each time
 _RUNNING = frozenset({State.REVERT_SUBMITTING, State.REVERT_UPDATING})
 
@@ -31,10 +32,19 @@ def withdraw(draft: Draft) -> None:
             draft.put(put, Reason.WITHDRAWN, "It was not begun, and stays as it is.")
         elif state in {State.SETTLING, State.BAKING} and not revert:
             draft.put(replace(component, state=State.DONE_NEW), Reason.WITHDRAWN, "It is finished, and stays.")
-        elif state in {State.SETTLING, State.BAKING, State.DONE_NEW, State.FAILED} and revert:
+        elif revert and _in_question(component):
             draft.put(replace(component, state=State.REVERT_WAIT), Reason.REVERT_WAITS, "It waits for its way back.")
-        elif state in {State.NATIVE_ROLLED_BACK, State.DRIFTED} and revert:
-            _sort_out(draft, component)
+        elif state is State.DRIFTED and revert and not component.touched:
+            put = replace(component, state=State.PENDING)
+            draft.put(put, Reason.WITHDRAWN, "It was not begun, and stays as it is.")
+
+
+def _in_question(component: ComponentRecord) -> bool:
+    """Whether a component was touched and nothing is under way that shows what it has.
+
+    So a new version, one that SageMaker took back, one that someone changed, and one whose adopted version is the old.
+    """
+    return component.touched and not component.outstanding and component.state not in _ON_THE_WAY | _BACK
 
 
 def stopped(draft: Draft) -> bool:
@@ -60,7 +70,7 @@ def take_back(draft: Draft) -> bool:
         draft.release(HoldKind.CAPACITY)
     if draft.outstanding(Direction.FORWARD):
         return _at(draft, Back.DRAIN)
-    if any(c.state in _ON_THE_WAY or c.outstanding for c in draft.record.components):
+    if any(c.state in _ON_THE_WAY or c.outstanding or _in_question(c) for c in draft.record.components):
         return _at(draft, Back.REVERT)
     if draft.record.back is not Back.VERIFY:
         return _at(draft, Back.VERIFY)
@@ -70,21 +80,6 @@ def take_back(draft: Draft) -> bool:
 def _at(draft: Draft, back: Back) -> bool:
     draft.update(replace(draft.record, back=back))
     return False
-
-
-def _sort_out(draft: Draft, component: ComponentRecord) -> None:
-    view = draft.seen.component(component.name)
-    if not component.touched:
-        draft.put(replace(component, state=State.PENDING), Reason.WITHDRAWN, "It was not begun, and stays as it is.")
-    elif view is Absent.NOT_FOUND:
-        _needs_human(draft, component, "It is gone.")
-    elif isinstance(view, ComponentView) and view.status is Status.IN_SERVICE:
-        if view.spec.digest == draft.old_digest(component):
-            draft.put(replace(component, state=State.REVERTED), Reason.REVERTED, "It has the old version.")
-        else:
-            draft.put(replace(component, state=State.REVERT_WAIT), Reason.REVERT_WAITS, "It waits for its way back.")
-    elif isinstance(view, ComponentView) and view.status is Status.FAILED:
-        draft.put(replace(component, state=State.REVERT_WAIT), Reason.REVERT_WAITS, "It waits for its way back.")
 
 
 def _revert(draft: Draft, component: ComponentRecord) -> str:
