@@ -123,11 +123,11 @@ class QueueRecord:
     """What one pass leaves for the next. `owner` and `lease_until` make one writer of two passes.
 
     An `owner` that is still named did not come to the end of its pass. `looked` is how many seconds the last look at
-    the queue took; `swept` is when the last whole sweep began. `priorities` are what we set active jobs to, `would`
-    what a queue in observe would have set, `suspects` jobs on which snapshot and table disagreed, `preempted` how
-    often Batch has preempted active jobs, `saved` the last looks at jobs' checkpoints, `gauged` when the use
-    of GPUs was last measured, `usage` what the classes held of the pool. `problem` is what people should know of the
-    last pass (empty: nothing).
+    the queue took; `swept` is when the last whole sweep began. `priorities` are what we had set active jobs to at
+    `recorded_at`, when a pass last came to its end, `would` what a queue in observe would have set, `suspects` jobs on
+    which snapshot and table disagreed, `preempted` how often Batch has preempted active jobs, `saved` the last looks
+    at jobs' checkpoints, `gauged` when the use of GPUs was last measured, `usage` what the classes held of the pool.
+    `problem` is what people should know of the last pass (empty: nothing).
     """
 
     queue: str
@@ -142,6 +142,7 @@ class QueueRecord:
     sweep: Sweep | None = None
     swept: float = 0.0
     priorities: tuple[tuple[str, int], ...] = ()
+    recorded_at: float = 0.0
     would: tuple[tuple[str, int], ...] = ()
     suspects: tuple[str, ...] = ()
     preempted: tuple[tuple[str, int], ...] = ()

@@ -346,3 +346,19 @@ def test_our_own_writes_change_the_order_and_are_no_reason_to_look_anything_up()
         world.pass_()
         world.pass_()
     assert sorted(world.batch.described) == sorted(world.batch.jobs), "each of them once"
+
+
+def test_a_write_that_was_meant_once_more_and_not_made_is_not_taken_for_the_one_that_was_recorded_before() -> None:
+    world = lifted()
+    world.run("other", size=2)
+    world.control.fail_next("record", Transient("throttled"))
+    world.pass_()
+    assert world.priority("a") == 0
+    world.move("other", Status.SUCCEEDED)
+    world.batch.fail_next("set_priority", KeyboardInterrupt())  # type: ignore[arg-type]  # as a kill
+    with pytest.raises(KeyboardInterrupt):
+        world.pass_()
+    assert world.priority("a") == 0
+    world.clock.advance(200)  # until the lease of the one that was killed is over
+    world.pass_()
+    assert world.priority("a") == 4999

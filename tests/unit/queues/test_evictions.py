@@ -18,7 +18,12 @@ ASKED = eviction(EVICTOR, VICTIM)
     [
         ("as it was while its victim still runs", [EVICTOR], [VICTIM], [], Progress.ASKED),
         ("seen once the victim waits again", [EVICTOR, waits("v")], [], [], Progress.SEEN),
-        ("seen once the victim runs anew", [EVICTOR], [replace(VICTIM, preempted=1)], [], Progress.SEEN),
+        ("seen while the victim that is out is still shown to run", [EVICTOR], [replace(VICTIM, preempted=1)], [],
+         Progress.SEEN),
+        ("failed once the victim runs anew", [EVICTOR], [replace(VICTIM, preempted=1, started=NOW - 9)], [],
+         Progress.FAILED),
+        ("failed once the victim is about to run anew", [EVICTOR], [replace(VICTIM, preempted=1, started=None)], [],
+         Progress.FAILED),
         ("seen once the victim ended by itself", [EVICTOR], [], [], Progress.SEEN),
         ("as it was while it is not sure what the victim does", [EVICTOR], [], ["v"], Progress.ASKED),
         ("done once the evictor holds capacity", [], [runs("e", 2), VICTIM], [], Progress.DONE),

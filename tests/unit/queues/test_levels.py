@@ -190,6 +190,23 @@ def test_an_eviction_is_done_when_the_evictor_runs_and_it_stays_protected() -> N
 
 
 @pytest.mark.parametrize(
+    "case, runner, wanted",
+    [
+        ("who runs lower is raised", runs("r", 2), PROTECTED),
+        ("and who is younger than the other above it", runs("r", 2, ran=10.0), SHIELD),
+        ("one of the same level only if it is younger", runs("r", 2, priority=FRONT), None),
+    ],
+)
+def test_where_others_may_take_what_is_free_for_a_job_before_it_starts_nobody_who_runs_is_below_it(
+    case: str, runner: BusyJob, wanted: int | None
+) -> None:
+    shares = lending("team", 4), borrowing("other", 4)
+    assert moves(quota_view(waits("a", size=2, waited=HOUR), runner, shares=shares)).get("r") == wanted, case
+    reserved = share("team", 4), share("other", 4)
+    assert "r" not in moves(quota_view(waits("a", size=2, waited=HOUR), runner, shares=reserved))
+
+
+@pytest.mark.parametrize(
     "case, held, wanted",
     [
         ("a share that borrows", 5, {"shielded": FRONT, "evictor": FRONT}),

@@ -6,7 +6,7 @@ import pytest
 
 from pointsman.queues.decide import decide
 from pointsman.queues.jobs import WaitingJob
-from pointsman.queues.levels import IN_LINE, PROTECTED
+from pointsman.queues.levels import IN_LINE, PROTECTED, SHIELD
 from pointsman.queues.moves import FRONT
 from pointsman.queues.quota import Rooms
 from pointsman.queues.starting import starting
@@ -60,7 +60,7 @@ def test_nobody_is_raised_into_a_place_that_another_share_may_take_first(
 ) -> None:
     shares = share("alpha", 4), share("zeta", 4)
     mine = waits("big", size=4, of="alpha", waited=HOUR), waits("better", size=2, of="alpha")
-    of = quota_view(*mine, other, runs("r", 1, of="alpha"), shares=shares)
+    of = quota_view(*mine, other, runs("r", 1, of="alpha", priority=SHIELD), shares=shares)
     of = replace(of, capacity=room + 1, pool=((GPU, room + 1),))
     moves = {move.job_id: move.after for move in decide(of, CALM).moves if move.job_id != "first"}
     assert moves == wanted, case

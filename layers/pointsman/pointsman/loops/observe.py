@@ -249,13 +249,14 @@ class Observer:
         return self.batch.snapshot(description.name)
 
     def _doubt_unrecorded(self, record: QueueRecord, known: dict[str, JobRecord], snapshot: Snapshot | None) -> None:
-        """Doubt the jobs that we last meant to have another priority than we believe: a pass that died may have set it.
+        """Doubt the jobs that a pass may have set before it died: what was meant since one came to its end, or differs.
 
         The doubt is stored, so that it outlives a pass that fails again and a budget that does not reach.
         """
         if snapshot is None:
             raise Transient("an earlier pass did not come to its end, and there is no budget to see what it did")
         ours, front = dict(record.priorities), set(snapshot.front)
+        since = record.recorded_at if record.recorded_at <= self.clock.now() else 0.0
         may_be = {  # one that holds capacity may come back to wait, or has after the snapshot
             row.job_id
             for row in known.values()
@@ -264,7 +265,7 @@ class Observer:
         for job_id, write in self.control.writes(may_be | (ours.keys() & known.keys())).items():
             row = known[job_id]
             believed = ours.get(job_id, row.detail.priority if row.detail else None)
-            if write.after != believed and not row.doubtful:
+            if (write.after != believed or write.at > since) and not row.doubtful:
                 self._save(known, replace(row, doubtful=True))
 
     def _take_in(self, known: dict[str, JobRecord], seen: Iterable[Sighting], doubts: set[str], now: float) -> None:

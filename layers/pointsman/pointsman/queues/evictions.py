@@ -73,8 +73,8 @@ def follow(
 ) -> Eviction:
     """The eviction as it stands now.
 
-    It is done when the evictor holds capacity; it has failed when the evictor is gone, or someone else set its
-    priority; it is given up after `AT_MOST` seconds.
+    It is done when the evictor holds capacity; it has failed when the evictor is gone, someone else set its priority,
+    or a victim runs again before it; it is given up after `AT_MOST` seconds.
     """
     if not eviction.open:
         return eviction
@@ -84,11 +84,13 @@ def follow(
     if evictor not in waiting:
         gone = evictor not in unsure
         return replace(eviction, progress=Progress.FAILED, ended=now) if gone else _late(eviction, now)
-    if waiting[evictor].foreign:
+    sure = [(v, busy[v.job_id]) for v in eviction.victims if v.job_id in busy and v.job_id not in unsure]
+    again = any(_out(v, job) and (job.started is None or job.started > eviction.asked) for v, job in sure)
+    if again or waiting[evictor].foreign:
         return replace(eviction, progress=Progress.FAILED, ended=now)
     if late(eviction, now):
         return _late(eviction, now)
-    left = any(v.job_id in unsure or (v.job_id in busy and not _out(v, busy[v.job_id])) for v in eviction.victims)
+    left = any(v.job_id in unsure for v in eviction.victims) or any(not _out(v, job) for v, job in sure)
     return eviction if left else replace(eviction, progress=Progress.SEEN)
 
 

@@ -196,9 +196,11 @@ class _Total:
         plan = Plan(tuple(front), hold, tuple(standby))
         waiters = [(RESERVED, hold.job)] if hold else []
         waiters += [(number, job) for job, number in plan.standby]
+        if self._rooms.shared(share.name):
+            waiters += [(FRONT, candidate.job) for candidate, _ in front]
         if share.preempts:
             self._moves += protecting(runs, waiters)
-            self._moves += lowered(runs) if self._rooms.borrowing(share.name) else []
+            self._moves += lowered(runs) if self._rooms.borrowing(share.name) and not waiters else []
         if self._view.settled or not share.preempts:  # else it is not known who would be evicted, or lose protection
             moves = moves_of(lines, plan, self._view.now)
             self._moves += [*_kept(starts, moves), *moves]
@@ -296,9 +298,11 @@ def protecting(runs: Iterable[BusyJob], waiters: Sequence[tuple[int, WaitingJob]
     level, first = min(waiters, key=lambda waiter: (-waiter[0], waiter[1].submitted, waiter[1].job_id))
     moves = []
     for job in runs:
-        if job.priority < level or (job.priority == level and first.submitted <= job.submitted):
+        behind = first.submitted <= job.submitted
+        if job.priority < level or (job.priority == level and behind):
             text = f"{named(job)} runs lower than {named(first)}, which waits: it is raised, so that it is not evicted."
-            moves.append(_move(job, PROTECTED, Reason.PROTECTED, text))
+            after = SHIELD if level == PROTECTED and behind else PROTECTED
+            moves.append(_move(job, after, Reason.PROTECTED, text))
     return moves
 
 

@@ -147,6 +147,12 @@ class Rooms:
             self.used(share, unit) + count > one.limit(unit) for unit, count in needs_of(kind).items()
         )
 
+    def shared(self, share: str) -> bool:
+        """Whether jobs of other shares may take what is free for this one before its own do."""
+        one = self._shares[share]
+        asked = {unit: sum(each.limit(unit) for each in self._shares.values()) for unit, _ in one.limits}
+        return one.lends or any(total > self._pool.get(unit, 0) for unit, total in asked.items())
+
     def borrowing(self, share: str) -> bool:
         """Whether the share's jobs hold more than is its own, so that Batch may take it back."""
         one = self._shares[share]
