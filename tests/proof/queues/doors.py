@@ -40,6 +40,8 @@ class Door:
         where = self._name in ("batch", "shares")
         if trouble.calls and luck.random() < trouble.calls:
             faults["calls refused"] += 1
+            if method == "record":  # the pass fails, and cannot say what it set
+                world.truth.answered.pop(self._owner, None)
             if luck.random() < 0.5:
                 self._carry_out(method, real, args, kwargs, where=where)
             raise Transient("503")
@@ -59,7 +61,10 @@ class Door:
                 world.go_on(luck.uniform(1.0, most))
                 if method in WRITES and world.model.now - began > IN_FLIGHT:  # other passes stood still meanwhile
                     raise Transient("the client gave it up")
-        return self._carry_out(method, real, args, kwargs, where=where)
+        answer = self._carry_out(method, real, args, kwargs, where=where)
+        if method == "set_priority":
+            world.truth.answered[self._owner].append(args)
+        return answer
 
     def _carry_out(self, method: str, real: Callable[..., Any], args: Any, kwargs: Any, *, where: bool) -> Any:
         truth = self._world.truth

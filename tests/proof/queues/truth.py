@@ -1,4 +1,4 @@
-"""What is really so in a queue's world, and what was wrong by it: Q1 to Q11, each by its id."""
+"""What is really so in a queue's world, and what was wrong by it: Q1 to Q12, each by its id."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -64,6 +64,7 @@ class Truth:
         self.writes_of: Counter[str] = Counter()
         self.writes = 0
         self.ours: dict[str, int] = {}
+        self.answered: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)  # by pass
         self.hands: dict[str, Hand] = {}
         self.written: dict[str, float] = {}  # when the pass began that wrote it last, or a minute before it did
         self._overridden: dict[str, Hand] = {}
@@ -249,6 +250,14 @@ class Truth:
             return True
         least = min((p.respect_human for _, p in self.policies if p.respect_human is not None), default=1e12)
         return self._world.model.now - hand.at > least - 30
+
+    def lived(self, owner: str) -> None:
+        """The pass was not killed: what it set, and knows to be set, is in the history."""
+        lines = self._world.control.moves(QUEUE, 0.0, 100_000) if self.answered[owner] else ()
+        done = {(line.move.job_id, line.move.after) for line in lines if line.outcome == Outcome.DONE}
+        for job_id, priority in self.answered.pop(owner):
+            if (job_id, priority) not in done:
+                self.wrong("Q12", f"{job_id} was set to {priority}, and no line of the history tells of it")
 
     def passed(self, log: Log) -> None:
         """A pass has come to its end, well or not."""

@@ -138,10 +138,12 @@ class QueueWorld(World):
         loop = self.loop()
         self.depth += 1
         self.faults["overlapping passes"] += self.depth > 1
-        self.truth.begins(f"pass-{self.passes_made}")
+        owner = f"pass-{self.passes_made}"
+        self.truth.begins(owner)
         try:
             with mock.patch.object(queue_loop, "stored_policy", read):
                 loop.run(queue)
+            self.truth.lived(owner)
         except Killed:
             self.faults["killed passes"] += 1
         except Transient:

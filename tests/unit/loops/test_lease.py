@@ -4,8 +4,9 @@ from contextlib import suppress
 
 import pytest
 
-from pointsman.errors import Conflict, Transient
+from pointsman.errors import Conflict, Gone, Transient
 from pointsman.loops.queue import FRESH, LEASE
+from pointsman.queues.jobs import JobRecord
 from pointsman.queues.quota import Strategy
 from tests.unit.loops.quota_world import QuotaWorld, borrower, share
 from tests.unit.loops.world import QUEUE, World
@@ -159,6 +160,52 @@ def test_a_pass_that_stood_still_forgets_no_change_of_a_share_that_another_made_
     for _ in range(2):
         world.pass_()
     assert [one.borrow_limit for one in world.batch.shares_set] == [100, 0]
+
+
+def test_what_was_done_before_a_pass_stood_still_is_told_in_the_history() -> None:
+    world = QuotaWorld()
+    world.rule()
+    for n in range(4):
+        world.submit(f"prod-{n}", name=f"prod-{n}")
+    world.clock.advance(5)
+    real = world.batch.set_priority
+
+    def slow(job_id: str, priority: int) -> None:
+        real(job_id, priority)
+        if len(world.batch.priorities) == 2:
+            world.clock.advance(FRESH + 1)
+
+    world.batch.set_priority = slow  # type: ignore[method-assign]
+    world.pass_()
+    assert world.log.failures[-1][1]
+    assert [line[0] for line in world.history()] == ["prod-0", "prod-1"]
+    for _ in range(2):
+        world.pass_(after=90)
+    assert [line[0] for line in world.history()] == [job_id for job_id, _ in world.batch.priorities]
+
+
+def test_what_was_done_before_a_job_was_stored_by_others_again_and_again_is_told_in_the_history() -> None:
+    world = waiting()
+    world.submit("b", size=2)
+    world.clock.advance(5)
+    real, done = world.jobs.save, world.batch.set_priority
+
+    def save(row: JobRecord) -> JobRecord:
+        if row.doubtful and row.job_id == "b":
+            raise Conflict("someone else was faster")
+        return real(row)
+
+    world.jobs.save = save  # type: ignore[method-assign]
+
+    def first_is_done(job_id: str, priority: int) -> None:
+        if job_id == "b":
+            raise Gone("it has ended")
+        done(job_id, priority)
+
+    world.batch.set_priority = first_is_done  # type: ignore[method-assign]
+    world.pass_()
+    assert world.log.failures == [("someone else was faster", True)]
+    assert world.history() == [("a", 4999, "front", "done"), ("b", 4999, "front", "gone")]
 
 
 def test_where_jobs_may_be_evicted_a_pass_acts_on_no_old_look() -> None:

@@ -4,7 +4,7 @@ One writer: the wakes of a queue are one FIFO group, and the queue's record is a
 pass that fails is recorded with the time of the next; one that is killed is found by the lease it never gave back.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -135,7 +135,12 @@ class QueueLoop:
         uncounted = self.days.count(seen, policy)
         unsaid = let_go(self.jobs, self.control, seen.view, seen.ended, policy)
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
-        outcomes = self._act(seen, decision, taken) if mode is Mode.ACT else [Outcome.OBSERVED for _ in decision.moves]
+        outcomes, fault = [Outcome.OBSERVED for _ in decision.moves], None
+        if mode is Mode.ACT:
+            outcomes, fault = self._act(seen, decision, taken)
+        if fault is not None:  # what Batch did by itself is seen again
+            self._record(stored, replace(seen, preempted=()), decision, outcomes)
+            raise fault
         self._record(stored, seen, decision, outcomes)
         untold = self._tell(seen, decision)
         kept = self._keep_shares(seen, decision, outcomes, policy, taken, act=mode is Mode.ACT)
@@ -215,7 +220,18 @@ class QueueLoop:
         going = evictions.values() if ready else ()
         return keeper.keep(seen.description, policy.at(seen.view.now), going, seen.view.now, act=act)
 
-    def _act(self, seen: Observation, decision: Decision, taken: QueueRecord) -> list[Outcome]:
+    def _act(self, seen: Observation, decision: Decision, taken: QueueRecord) -> tuple[list[Outcome], Exception | None]:
+        """What came of each move, and the fault that cut them short, if one did: what came before it is told."""
+        outcomes: list[Outcome] = []
+        fault: Exception | None = None
+        try:
+            for outcome in self._set(seen, decision, taken):
+                outcomes.append(outcome)  # noqa: PERF402 - a fault must not take along those before it
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised once they are told
+            fault = error
+        return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - len(outcomes)), fault
+
+    def _set(self, seen: Observation, decision: Decision, taken: QueueRecord) -> Iterator[Outcome]:
         """Set the priorities, within the account's budget; what we mean to set is stored before the first is.
 
         So is every eviction that is asked for or went on: a pass that is killed here is carried on by the next. Where
@@ -228,27 +244,25 @@ class QueueLoop:
         granted = self.jobs.take_budget(len(decision.moves), now) if decision.moves else 0
         chosen = decision.moves[:granted]
         self.control.put_writes([_intent(seen, move, now) for move in chosen])
-        outcomes: list[Outcome] = []
         exposed: set[str | None] = set()
         for move in chosen:
             detail = seen.records[move.job_id].detail
             share = detail.share if detail else None
             if move.after > move.before and share in exposed:
-                outcomes.append(Outcome.DEFERRED)
+                yield Outcome.DEFERRED
                 continue
             self._fence(taken, seen)
             try:
                 self.batch.set_priority(move.job_id, move.after)
-                outcomes.append(Outcome.DONE)
             except Gone:
-                outcomes.append(Outcome.GONE)
+                yield Outcome.GONE
                 self._doubt(seen, move)
                 exposed |= {share} if move.reason is Reason.PROTECTED else set()
             except Transient:  # it may have been carried out, and only its answer been lost
-                outcomes.append(Outcome.DEFERRED)
                 self._doubt(seen, move)
-                break
-        return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - len(outcomes))
+                return
+            else:
+                yield Outcome.DONE
 
     def _doubt(self, seen: Observation, move: Move) -> None:
         """What became of the job, or of the write, is not known: describe the job in the next pass.
