@@ -15,7 +15,17 @@ from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import STOP, ComponentRecord, HoldKind, Intent, RolloutRecord, State, Step, Switch
+from pointsman.rollouts.record import (
+    SHOWING,
+    STOP,
+    ComponentRecord,
+    HoldKind,
+    Intent,
+    RolloutRecord,
+    State,
+    Step,
+    Switch,
+)
 from pointsman.rollouts.request import OnFailure, Request
 from pointsman.rollouts.switch import advance_switch, dispose_of_switch, make_switch
 
@@ -123,7 +133,7 @@ def _watch(draft: Draft) -> None:
 
 
 def _advance_notes(draft: Draft) -> None:
-    intent, kinds = draft.record.intent, {hold.kind for hold in draft.record.holds}
+    intent, kinds = draft.record.intent, {hold.kind for hold in draft.record.holds if hold.owner not in SHOWING}
     going = intent is Intent.REVERT or (intent is Intent.FORWARD and not kinds - {HoldKind.CAPACITY})
     busy = {c.name for c in draft.record.components if going and not _idle(draft, c)}
     members = {c.name for c in draft.record.components}

@@ -1,5 +1,6 @@
 """A pass's working copy: the record as it will be, and what goes with it. It lives for one call of `decide`."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pointsman.rollouts.decision import Act, Decision, entry
@@ -154,19 +155,32 @@ class Draft:
         return self._judged
 
     def _alarms(self) -> dict[str, AlarmView]:
-        """The alarms as seen; what one did while it was waived counts no more than then."""
+        """The alarms as seen, less what one did while it was waived, or for the old versions of its components."""
         alarms = dict(self.seen.alarms)
-        for waiver in self.plan.request.waived:
-            if waiver.alarm in alarms:
-                view = alarms[waiver.alarm]
-                alarms[waiver.alarm] = replace(view, entered=tuple(at for at in view.entered if at >= waiver.until))
+        counts = [(waiver.alarm, waiver.until) for waiver in self.plan.request.waived]
+        begun = {c.name: c.attempts[0].prepared_at for c in self.record.components if c.touched and c.attempts}
+        for watch in self.plan.watches:
+            first = [begun[name] for name in watch.components if name in begun]
+            counts += [(watch.alarm, min(first))] if first else []
+        for alarm, since in counts:
+            if alarm in alarms:
+                view = alarms[alarm]
+                alarms[alarm] = replace(view, entered=tuple(at for at in view.entered if at >= since))
         return alarms
 
     def watches(self) -> tuple[Watch, ...]:
-        """The alarms that count now."""
-        touched = [c.name for c in self.record.components if c.touched or c.attempts]
+        """The alarms that count now: the fleet's, and the own ones of what was updated."""
+        touched = [c.name for c in self.record.components if c.touched]
+        return self._unwaived(self.plan.watched(touched))
+
+    def own_alarms(self, component: str) -> tuple[AlarmView, ...]:
+        """A component's own alarms, as seen; waived ones are left out."""
+        own = [watch for watch in self.plan.watches if component in watch.components]
+        return tuple(self.seen.alarms[w.alarm] for w in self._unwaived(own) if w.alarm in self.seen.alarms)
+
+    def _unwaived(self, watches: Iterable[Watch]) -> tuple[Watch, ...]:
         waived = {w.alarm for w in self.plan.request.waived if self.now < w.until}
-        return tuple(watch for watch in self.plan.watched(touched) if watch.alarm not in waived)
+        return tuple(watch for watch in watches if watch.alarm not in waived)
 
     def end(self, phase: Phase, sentence: str) -> None:
         """End the rollout; locks go with it, but for the endpoints of what a person must see to."""

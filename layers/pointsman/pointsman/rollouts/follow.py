@@ -6,7 +6,7 @@ from pointsman.rollouts.classify import Accepted, Expected, Sent, Verdict, accep
 from pointsman.rollouts.draft import PATIENCE, Draft
 from pointsman.rollouts.observations import Absent, ComponentView, Seen, Status
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, Intent, State
+from pointsman.rollouts.record import SHOWING, ComponentRecord, Direction, HoldKind, Intent, State
 from pointsman.rollouts.request import OnFailure
 from pointsman.rollouts.submit import exhausted
 
@@ -179,10 +179,12 @@ def _follow_drifted(draft: Draft, component: ComponentRecord, view: Seen) -> Non
 
 
 def _hold_for(draft: Draft, kind: HoldKind, state: State, what: str) -> None:
-    names = [c.name for c in draft.record.components if c.state is state]
+    names, held = [c.name for c in draft.record.components if c.state is state], draft.record.hold(kind)
+    if held is not None and held.owner in SHOWING and (names or draft.record.intent is not Intent.FORWARD):
+        draft.release(kind)
     if names:
         draft.hold(kind, _OWNER, f"{', '.join(names)} {what}")
-    elif (held := draft.record.hold(kind)) is not None and held.owner == _OWNER and not _unsettled(draft):
+    elif held is not None and held.owner == _OWNER and not _unsettled(draft):
         draft.release(kind)
 
 

@@ -11,11 +11,20 @@ from pointsman.rollouts.observations import AlarmState, ComponentView, EndpointV
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Member, needs_on
 from pointsman.rollouts.reasons import Reason
-from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, NoteState, State, Step
+from pointsman.rollouts.record import (
+    OLD_VERSION,
+    SHOWING,
+    WATCHDOG,
+    ComponentRecord,
+    Direction,
+    HoldKind,
+    NoteState,
+    State,
+    Step,
+)
 from pointsman.rollouts.request import Capacity, NoTraffic, SingleCopy
 from pointsman.rollouts.submit import batches_now, has_room, prepare, send
 
-_WATCHDOG = "watchdog"  # the owner of a hold that only shows that nothing goes on
 _APPLIED = frozenset({State.SETTLING, State.BAKING, State.DONE_NEW, State.SKIPPED})
 _GOING = frozenset({NoteState.NOTED, NoteState.LOWERING})
 _SETTLED = frozenset({State.BAKING, State.DONE_NEW, State.SKIPPED})
@@ -180,11 +189,13 @@ def _sized(draft: Draft, member: Member) -> Member:
 
 
 def _update(draft: Draft, wave: list[ComponentRecord]) -> None:
-    if any(hold.kind is not HoldKind.CAPACITY and hold.owner != _WATCHDOG for hold in draft.record.holds):
+    if any(hold.kind is not HoldKind.CAPACITY and hold.owner not in SHOWING for hold in draft.record.holds):
         return
     if draft.seen.kill_switch is AlarmState.OK:
         _begin(draft, wave)
-    _bark(draft, [draft.record.component(c.name) for c in wave])
+    wave = [draft.record.component(c.name) for c in wave]
+    _show_firing(draft, wave)
+    _bark(draft, wave)
 
 
 def _begin(draft: Draft, wave: list[ComponentRecord]) -> None:
@@ -201,13 +212,39 @@ def _begin(draft: Draft, wave: list[ComponentRecord]) -> None:
 
 
 def _bark(draft: Draft, wave: list[ComponentRecord]) -> None:
+def _show_firing(draft: Draft, wave: list[ComponentRecord]) -> None:
+    """Show a person what waits because its own alarm fires already, which says nothing of the new version."""
+    waiting = [c for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
+    firing = [(c, alarm) for c in waiting for alarm in _firing(draft, c)]
+    held = draft.record.hold(HoldKind.STUCK)
+    if firing:
+        component, alarm = firing[0]
+        text = f"{component.name} waits: its alarm {alarm} is in ALARM, and nothing of it was changed"
+        draft.hold(HoldKind.STUCK, OLD_VERSION, text)
+    elif held is not None and held.owner == OLD_VERSION:
+        draft.release(HoldKind.STUCK)
+
+
+def _firing(draft: Draft, component: ComponentRecord) -> list[str]:
+    """The alarms of a component that was never updated which fire for the version that it has."""
+    own = () if component.touched else draft.own_alarms(component.name)
+    return [view.name for view in own if view.state is AlarmState.ALARM]
+
+
+def _fired_since(draft: Draft, component: ComponentRecord) -> bool:
+    """Whether an own alarm fired after the intent was recorded: it is recorded anew, as alarms count from it on."""
+    attempt = component.attempt
+    own = () if component.touched or attempt is None else draft.own_alarms(component.name)
+    return attempt is not None and any(at >= attempt.prepared_at for view in own for at in view.entered)
+
+
     """Show a person what has waited long for its turn though nothing is in flight; it goes on by itself when it can."""
     waiting = [c.name for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
     silent = draft.now > draft.progressed_at() + PATIENCE and not draft.outstanding()
     held = draft.record.hold(HoldKind.STUCK)
     if waiting and silent and draft.record.hold(HoldKind.CAPACITY) is None:
-        draft.hold(HoldKind.STUCK, _WATCHDOG, f"{', '.join(waiting)} cannot begin: {_hindrance(draft)}")
-    elif held is not None and held.owner == _WATCHDOG and not silent:
+        draft.hold(HoldKind.STUCK, WATCHDOG, f"{', '.join(waiting)} cannot begin: {_hindrance(draft)}")
+    elif held is not None and held.owner == WATCHDOG and not silent:
         draft.release(HoldKind.STUCK)
 
 
@@ -231,11 +268,13 @@ def _submit(draft: Draft, component: ComponentRecord) -> str | None:
     if view.desired == 0 or (view.desired == 1 and draft.plan.request.single_copy is SingleCopy.REFUSE):
         return f"{component.name} has {view.desired} copies by now, too few to roll"
     noted = any(n.component == component.name and n.state is not NoteState.RESTORED for n in draft.record.copies)
+    if _firing(draft, component):
+        return None
     if (view.desired == 1 or noted) and not copies_changed(draft, component.name, member.endpoint, 2):
         return None
     if short := has_room(draft, member, view, endpoint):
         return short
-    if component.state is State.RESERVED:
+    if component.state is State.RESERVED or _fired_since(draft, component):
         prepare(draft, component, view, Direction.FORWARD)
     else:
         send(draft, component, view)

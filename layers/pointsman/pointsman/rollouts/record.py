@@ -42,6 +42,9 @@ class Intent(IntEnum):
 
 
 STOP = "stop"  # the owner of the hold while everything is stopped
+WATCHDOG = "watchdog"  # the owner of a hold that only shows that nothing goes on
+OLD_VERSION = "old version"  # the owner of a hold that only shows that a component's own alarm fires before its turn
+SHOWING = frozenset({WATCHDOG, OLD_VERSION})  # what is held by these goes on by itself when it can
 
 
 class HoldKind(StrEnum):
