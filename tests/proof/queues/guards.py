@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from pointsman.loops import alarms, listing, observe, queue, recorder, share_keeper
+from pointsman.loops import alarms, listing, observe, queue, recorder, rows, share_keeper
 from pointsman.ports import QueueRecord
 from pointsman.queues import decide, levels, victims
 from pointsman.queues.effects import Effect
@@ -79,12 +79,13 @@ def _judged_ours(row: JobRecord, before: JobRecord | None, write: Any, ours: int
     return replace(judge(row, before, write, ours), foreign=False)
 
 
-judge = observe.judge_priority
+judge = rows.judge_priority
 
 
-def _forever(*args: Any, **kwargs: Any) -> tuple[Effect, ...]:
+def _forever(*args: Any, **kwargs: Any) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
     """An effect is not confirmed from its alarm's history: it lasts as long as it was first said to."""
-    return tuple(replace(effect, ended=None) for effect in effects_now(*args, **kwargs))
+    effects, told = effects_now(*args, **kwargs)
+    return tuple(replace(effect, ended=None) for effect in effects), told
 
 
 effects_now = alarms.effects_now
@@ -128,7 +129,7 @@ _OFF = (
     _off("doubt after a lost answer", "answers", "Q3", queue.QueueLoop, "_doubt", lambda *_: None),
     _off("order of events", "one-share", "Q3", recorder, "merge", _last_come),
     _off("contradictions with the snapshot", "one-share", "Q3", observe, "contradictions", lambda *_: set()),
-    _off("people's priorities", "people", "Q3", observe, "judge_priority", _judged_ours),
+    _off("people's priorities", "people", "Q3", rows, "judge_priority", _judged_ours),
     _off("the alarm's own history", "alarms", "Q9", observe, "effects_now", _forever),
     _off("giving a share back", "lending", "Q9", share_keeper, "settle", _no_restart),
     _off("check of a policy", "people", "Q10", world, "parse_policy", lambda _: world.checked(world.GOOD)),

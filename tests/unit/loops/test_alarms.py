@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pointsman.errors import Transient
 from pointsman.loops.inspect import Inspector
 from pointsman.queues.jobs import Status
 from tests.unit.loops.world import QUEUE, World
@@ -162,3 +163,17 @@ def test_a_boost_from_a_policy_that_let_it_last_longer_ends_with_its_alarm() -> 
     world.clock.advance(600)
     world.alarms.set_state("drift-ranker", "OK", world.clock.now())
     assert first(world) == "old"
+
+
+def test_while_alarms_cannot_be_read_the_stored_effects_count_and_people_are_told() -> None:
+    world = two()
+    world.alarms.set_state("drift-ranker", "ALARM", world.clock.now())
+    assert first(world) == "explore"
+    world.alarms.fail_next("transitions", Transient("Rate exceeded"), times=2)
+    assert first(world) == "explore"
+    assert world.record.problem == "alarms drift-* count as they were last seen: Rate exceeded"
+    world.clock.advance(2 * HOUR)
+    assert first(world) == "old", "it ends with its time all the same"
+    assert world.log.failures == []
+    world.pass_()
+    assert world.record.problem == ""

@@ -38,6 +38,20 @@ def test_an_alarm_widens_what_a_share_may_borrow_and_its_end_gives_it_back() -> 
     assert world.shares.share_changes(QUEUE) == ()
 
 
+def test_what_an_alarm_changed_of_a_share_is_left_while_the_alarm_cannot_be_read() -> None:
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    raise_alarm(world, "OK")
+    world.alarms.fail_next("transitions", Transient("Rate exceeded"))
+    world.pass_()
+    assert world.now_of().borrow_limit == 200
+    assert "what alarms gpu-underused change of share all is left as it is: Rate exceeded" in world.record.problem
+    world.pass_()
+    assert world.now_of().borrow_limit == 100
+    assert world.log.failures == []
+
+
 def test_it_ends_with_its_time_as_well() -> None:
     world = lending(**{"for": "1h"})
     raise_alarm(world)
@@ -150,6 +164,16 @@ def test_an_alarm_changes_a_weight_and_its_end_gives_it_back() -> None:
     world.alarms.set_state("drift-x", "OK", world.clock.now())
     world.pass_()
     assert weights(world)["teamB"] == 4.0
+
+
+def test_weights_are_left_while_an_alarm_that_changes_them_cannot_be_read() -> None:
+    world = weighted()
+    world.alarms.fail_next("transitions", Transient("Rate exceeded"))
+    world.pass_()
+    assert (world.batch.weights_set, world.log.failures) == ([], [])
+    assert "the weights of its shares are left as they are: Rate exceeded" in world.record.problem
+    world.pass_()
+    assert len(world.batch.weights_set) == 1
 
 
 @pytest.mark.parametrize("wanted, kept", [(0.3, 0.30000001192092896), (0.33333, 0.3333), (999.9999, 999.9998779296875)])

@@ -1,11 +1,13 @@
 """What a pass sees where events are lost, late or wrong, and what it costs."""
 
+from itertools import count
+
 import pytest
 
-from pointsman.errors import UserMistake
+from pointsman.errors import Transient, UserMistake
 from pointsman.loops.inspect import Inspector
 from pointsman.ports import QueueRecord
-from pointsman.queues.jobs import Status
+from pointsman.queues.jobs import Sighting, Status
 from tests.unit.loops.world import QUEUE, World
 
 
@@ -150,6 +152,36 @@ def test_a_job_that_could_not_be_described_yet_is_not_decided_on() -> None:
     world.pass_()
     assert ([*world.report.view.waiting], world.batch.priorities) == ([], [])
     assert world.wakes.queues[-1] == QUEUE
+
+
+def test_what_was_described_before_batch_refused_a_call_counts_and_the_rest_is_described_later() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=6)
+    for n in range(4):
+        world.submit(f"job{n}", size=2, waited=60.0 - n)
+    refuse_from(world, 3, times=1)
+    passes(world, 1)
+    assert world.log.failures == []
+    assert world.batch.described == ["job0", "job1"]
+    assert world.priority("job0") == 4999
+    assert world.record.problem == "3 jobs are described in a later pass: Too many requests"
+    assert world.wakes.sent
+    passes(world, 1)
+    assert world.batch.described == ["job0", "job1", "job2", "job3", "running"]
+    assert world.record.problem == ""
+
+
+def refuse_from(world: World, call: int, times: int) -> None:
+    """Batch refuses these calls to describe a job."""
+    real, calls = world.batch.describe_job, count(1)
+
+    def describe(job_id: str) -> Sighting:
+        if call <= next(calls) < call + times:
+            raise Transient("Too many requests")
+        return real(job_id)
+
+    world.batch.describe_job = describe  # type: ignore[method-assign]
 
 
 def test_no_more_than_forty_jobs_are_described_in_a_pass_the_front_of_the_queue_first() -> None:

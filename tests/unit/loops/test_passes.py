@@ -188,12 +188,14 @@ def test_a_fault_of_ours_is_recorded_and_does_not_block_the_queue() -> None:
     ("alarms", "transitions"), ("control", "effects"),
 ])  # fmt: skip
 @pytest.mark.parametrize("error", [Transient("429"), Conflict("late"), Misconfigured("no right")])
-def test_a_pass_that_fails_is_recorded_and_the_next_one_ends_the_same(port: str, method: str, error: Exception) -> None:
+def test_what_fails_in_a_pass_is_recorded_and_the_next_one_ends_the_same(
+    port: str, method: str, error: Exception
+) -> None:
     world = busy_queue()
     getattr(world, port).fail_next(method, error)
     world.pass_()
-    assert world.record.problem == str(error)
-    assert world.record.next_wake_at == world.clock.now() + 60.0
+    assert str(error) in world.record.problem
+    assert world.record.next_wake_at <= world.clock.now() + 60.0
     world.pass_(after=60.0)
     assert world.priorities() == {"big": 0, "small": 4999}
     assert world.record.problem == ""

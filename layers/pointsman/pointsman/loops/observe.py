@@ -5,18 +5,18 @@ what was never described is described, the most useful first, within the account
 missing, the jobs that hold capacity are listed as well.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pointsman.errors import Conflict, Gone, Misconfigured, Transient, Unreadable
+from pointsman.errors import Gone, Misconfigured, Transient
 from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
 from pointsman.loops.ended import learned, set_apart
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import sweep
-from pointsman.loops.priorities import judge_priority
 from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
+from pointsman.loops.rows import Rows
 from pointsman.loops.view import jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
     Alarms,
@@ -28,7 +28,7 @@ from pointsman.ports import (
     QueueRecord,
     Snapshot,
 )
-from pointsman.queues.jobs import NO_QUEUE, JobRecord, Sighting, Stage, Status, merge
+from pointsman.queues.jobs import NO_QUEUE, JobRecord, Stage
 from pointsman.queues.kinds import QueueKind
 from pointsman.queues.policy import Policy
 from pointsman.queues.reasons import Move
@@ -71,7 +71,7 @@ class Cleared:
     described: int = 0
     listed: int = 0
     unfinished: bool = False
-    unread: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,7 @@ class Observer:
         pins = {pin.job_id: pin for pin in self.control.pins(record.queue) if pin.active(now)}
         waiting, busy, strangers = jobs_of(record, description, policy, sure, pins, now)
         shares = shares_of(description, snapshot, sure) if description.kind is QueueKind.FAIR_SHARE else ()
+        effects, untold = effects_now(policy, now, self.control, self.alarms, keep=self.keep)
         room = room_of(self.batch, self.jobs, description, len(shares), now)
         view = QueueView(
             queue=record.queue,
@@ -122,7 +123,7 @@ class Observer:
             and not misfits(description, policy),
             waiting=waiting,
             busy=busy,
-            effects=effects_now(policy, now, self.control, self.alarms, keep=self.keep),
+            effects=effects,
             history=history,
             strangers=strangers,
             pins=tuple(pins.values()),
@@ -131,7 +132,7 @@ class Observer:
             withheld=room.withheld,
             past=record.usage,
         )
-        problems = (*problems_of(description, policy, strangers, view.used), *room.told, *cleared.unread)
+        problems = (*problems_of(description, policy, strangers, view.used), *room.told, *cleared.told, *untold)
         record = replace(record, priorities=_still_active(record, known))
         seen = Observation(
             view,
@@ -150,7 +151,7 @@ class Observer:
         """Describe jobs of which only a preemption is known, and so not even their queue."""
         strays = {row.job_id: row for row in self.jobs.active(NO_QUEUE)[:STRAYS]}
         if strays:
-            self._describe(strays, tuple(strays), {}, policy)
+            self._rows.describe(strays, tuple(strays), {}, policy)
             known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
     def _with_quota(
@@ -170,7 +171,7 @@ class Observer:
     def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:
         """The same with these jobs described just now, as far as the budget goes."""
         known, ours = dict(seen.records), dict(seen.record.priorities)
-        _, fresh, _ = self._describe(known, job_ids, ours, policy)
+        fresh = self._rows.describe(known, job_ids, ours, policy).fresh
         record = replace(seen.record, priorities=tuple((i, p) for i, p in seen.record.priorities if i not in fresh))
         pins = {pin.job_id: pin for pin in seen.view.pins}
         sure = {job_id: row for job_id, row in known.items() if job_id in fresh or job_id not in seen.view.unsure}
@@ -216,20 +217,20 @@ class Observer:
         if overdue or still_busy or suspicious(known, snapshot, doubts):
             record, listing = sweep(self.batch, self.jobs, record, snapshot, now)
             listed = listing.pages
-            self._take_in(known, listing.jobs, doubts, now)
+            self._rows.take_in(known, listing.jobs, doubts, now)
             missing = listing.missing(known)
             gone = {job_id for job_id in missing if job_id in before or known[job_id].stage is Stage.WAITING}
             odd, doubts = odd | missing, doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy.tags_read)
-        described, fresh, unread = self._describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
+        described = self._rows.describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
         record = replace(
             record,
             suspects=tuple(sorted(odd)[:SUSPECTS]),
-            priorities=tuple((i, p) for i, p in record.priorities if i not in fresh),
+            priorities=tuple((i, p) for i, p in record.priorities if i not in described.fresh),
         )
-        unfinished = len(wanted) > described or record.sweep is not None
-        unsure = (unsure - set(wanted[:described])) | (unread.keys() & known.keys())
-        return Cleared(record, frozenset(unsure), described, listed, unfinished, tuple(unread.values()))
+        unfinished = len(wanted) > len(described.asked) or record.sweep is not None
+        unsure = (unsure - described.asked) | (described.unread.keys() & known.keys())
+        return Cleared(record, frozenset(unsure), len(described.asked), listed, unfinished, described.told)
 
     def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription]:
         if record.description and abs(now - record.described_at) < DESCRIBE_QUEUE_EVERY:
@@ -266,77 +267,16 @@ class Observer:
             row = known[job_id]
             believed = ours.get(job_id, row.detail.priority if row.detail else None)
             if (write.after != believed or write.at > since) and not row.doubtful:
-                self._save(known, replace(row, doubtful=True))
+                self._rows.save(known, replace(row, doubtful=True))
 
-    def _take_in(self, known: dict[str, JobRecord], seen: Iterable[Sighting], doubts: set[str], now: float) -> None:
-        """Merge a listing: it lags, so a job that an event touched a moment ago is doubted instead."""
-        seen = list(seen)
-        stored = self.jobs.load([s.job_id for s in seen if s.job_id not in known])
-        for sighting in seen:
-            row = known.get(sighting.job_id) or stored.get(sighting.job_id)
-            if row is not None:
-                settled = now - row.at >= SETTLED
-                if row.status is sighting.status or (row.stage is sighting.status.stage and not settled):
-                    known.setdefault(row.job_id, row)
-                    continue
-                if not settled:
-                    doubts.add(row.job_id)
-                    continue
-            merged = merge(row, sighting)
-            if merged is not None:
-                self._save(known, merged)
-
-    def _describe(
-        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int], policy: Policy
-    ) -> tuple[int, set[str], dict[str, str]]:
-        """Describe these jobs as far as the budget goes.
-
-        Gives how many, whose priority is as told now, and by job what of it could not be read.
-        """
-        granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
-        chosen = wanted[:granted]
-        stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
-        seen: list[tuple[JobRecord | None, JobRecord]] = []
-        unread: dict[str, str] = {}
-        for job_id in chosen:
-            row = known.get(job_id) or stored.get(job_id)
-            try:
-                sighting = self.batch.describe_job(job_id)
-            except Gone:
-                if row is not None:
-                    self._save(known, replace(row, status=Status.FAILED, doubtful=False, folded=True))
-                continue
-            except Unreadable as error:
-                unread[job_id] = f"job {job_id} is left as it is: {error}"
-                continue
-            merged = merge(row, _with_tags_of(sighting, policy))
-            if merged is not None:
-                seen.append((row, merged))
-        # read after the priorities: whatever of ours was seen, its intent was stored before
-        writes = self.control.writes([merged.job_id for _, merged in seen]) if seen else {}
-        for row, merged in seen:
-            self._save(known, judge_priority(merged, row, writes.get(merged.job_id), ours.get(merged.job_id)))
-        return len(chosen), {merged.job_id for _, merged in seen}, unread
-
-    def _save(self, known: dict[str, JobRecord], row: JobRecord) -> None:
-        if not self.keep:
-            known[row.job_id] = row
-            return
-        try:
-            known[row.job_id] = self.jobs.save(row)
-        except Conflict:  # an event came in between: the next pass sees both
-            fresh = self.jobs.load([row.job_id]).get(row.job_id)
-            if fresh is not None:
-                known[row.job_id] = replace(fresh, doubtful=True)
+    @property
+    def _rows(self) -> Rows:
+        return Rows(self.clock, self.batch, self.jobs, self.control, self.keep)
 
 
 def _no_later_than(now: float, row: JobRecord) -> JobRecord:
     """Doubt a row from a time yet to come: a clock has jumped, and what is seen from now on is newer all the same."""
     return replace(row, at=now, doubtful=True) if row.at > now + SETTLED else row
-
-
-def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:
-    return seen if seen.detail is None else replace(seen, detail=seen.detail.with_tags_of(policy.tags_read))
 
 
 def _still_active(record: QueueRecord, known: Mapping[str, JobRecord]) -> tuple[tuple[str, int], ...]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pointsman.errors import Gone, Transient
+from pointsman.errors import Gone, Transient, Unreadable
 from pointsman.loops.alarms import ALARM_MEMORY
 from pointsman.loops.quota import Shares
 from pointsman.ports import Alarms, JobTable, QueueDescription
@@ -54,11 +54,10 @@ class ShareKeeper:
         notes = {(note.share, note.setting): note for note in self.shares.records.share_changes(queue.name)}
         if not act:
             return Kept(tuple(_outstanding(note) for note in notes.values()))
-        wishes = self._wishes(queue, policy, evictions, now)
-        told: list[str] = []
+        wishes, unread, told = self._wishes(queue, policy, evictions, now)
         changed = False
         by_name = {share.name: share for share in queue.quota_shares}
-        for share, setting in sorted(notes.keys() | wishes.keys()):
+        for share, setting in sorted((notes.keys() | wishes.keys()) - unread):
             note, one = notes.get((share, setting)), by_name.get(share)
             if one is None:
                 if note is not None:
@@ -99,22 +98,29 @@ class ShareKeeper:
 
     def _wishes(
         self, queue: QueueDescription, policy: Policy, evictions: Iterable[Eviction], now: float
-    ) -> Mapping[tuple[str, Setting], Wish]:
+    ) -> tuple[Mapping[tuple[str, Setting], Wish], set[tuple[str, Setting]], list[str]]:
+        """What is wanted of shares, what is left as it is since its alarms cannot be read, and why."""
         wishes: dict[tuple[str, Setting], Wish] = {}
+        unread: set[tuple[str, Setting]] = set()
+        told: list[str] = []
         for rule in policy.on_alarm_shares:
-            if rule.borrow_limit is None or not (alarm := self._active(rule, now)):
+            if rule.borrow_limit is None:
                 continue
-            for share in queue.quota_shares:
-                key, because = (share.name, Setting.BORROW_LIMIT), f"alarm {alarm}"
-                if not share.borrows or not fnmatchcase(share.name, rule.share):
-                    continue
+            ruled = [share for share in queue.quota_shares if fnmatchcase(share.name, rule.share)]
+            try:
+                alarm = self._active(rule, now)
+            except (Transient, Unreadable) as error:
+                unread.update((share.name, Setting.BORROW_LIMIT) for share in ruled)
+                told.append(f"what alarms {rule.alarm} change of share {rule.share} is left as it is: {error}")
+                continue
+            for key in [(share.name, Setting.BORROW_LIMIT) for share in ruled if alarm and share.borrows]:
                 if key not in wishes or _wider(rule.borrow_limit, wishes[key].value):
-                    wishes[key] = Wish(rule.borrow_limit, because)
+                    wishes[key] = Wish(rule.borrow_limit, f"alarm {alarm}")
         for eviction in evictions:
             if eviction.how is How.SWITCH and eviction.progress is Progress.ASKED:
                 because = f"{eviction.evictor.name} takes the place of others"
                 wishes[eviction.share, Setting.PREEMPTION] = Wish(1, because)
-        return wishes
+        return wishes, unread, told
 
     def _active(self, rule: AlarmShare, now: float) -> str | None:
         """The alarm under which the rule holds now, if any."""
@@ -129,9 +135,12 @@ class ShareKeeper:
     def _weights(self, queue: QueueDescription, policy: Policy, now: float, *, act: bool) -> Kept:
         """Keep the weights that the policy states; read, changed as a whole, and written only where they differ."""
         wanted = dict(policy.weights)
-        for rule in policy.on_alarm_shares:
-            if rule.weight and self._active(rule, now):  # of stated weights only: no other could be given back
-                wanted |= {share: rule.weight for share in wanted if fnmatchcase(share, rule.share)}
+        try:
+            for rule in policy.on_alarm_shares:
+                if rule.weight and self._active(rule, now):  # of stated weights only: no other could be given back
+                    wanted |= {share: rule.weight for share in wanted if fnmatchcase(share, rule.share)}
+        except (Transient, Unreadable) as error:
+            return Kept((f"the weights of its shares are left as they are: {error}",))
         if _with(queue.weights, wanted) == queue.weights:
             return Kept()
         if queue.others:

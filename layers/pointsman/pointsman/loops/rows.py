@@ -1,0 +1,107 @@
+"""The rows of a queue's jobs, brought up to what a listing says or a Describe shows, and stored."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pointsman.errors import Conflict, Gone, Transient, Unreadable
+from pointsman.loops.doubts import SETTLED
+from pointsman.loops.priorities import judge_priority
+from pointsman.ports import BatchQueues, Clock, Control, JobTable
+from pointsman.queues.jobs import JobRecord, Sighting, Status, merge
+from pointsman.queues.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What came of describing jobs: who was `asked` for, whose row is as Batch has it now (`fresh`).
+
+    `unread` says by job what of it could not be read; `told` is what people should know.
+    """
+
+    asked: frozenset[str] = frozenset()
+    fresh: frozenset[str] = frozenset()
+    unread: Mapping[str, str] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Changes rows, each by itself; with `keep` unset nothing is stored."""
+
+    clock: Clock
+    batch: BatchQueues
+    jobs: JobTable
+    control: Control
+    keep: bool = True
+
+    def take_in(self, known: dict[str, JobRecord], seen: Iterable[Sighting], doubts: set[str], now: float) -> None:
+        """Merge a listing: it lags, so a job that an event touched a moment ago is doubted instead."""
+        seen = list(seen)
+        stored = self.jobs.load([s.job_id for s in seen if s.job_id not in known])
+        for sighting in seen:
+            row = known.get(sighting.job_id) or stored.get(sighting.job_id)
+            if row is not None:
+                settled = now - row.at >= SETTLED
+                if row.status is sighting.status or (row.stage is sighting.status.stage and not settled):
+                    known.setdefault(row.job_id, row)
+                    continue
+                if not settled:
+                    doubts.add(row.job_id)
+                    continue
+            merged = merge(row, sighting)
+            if merged is not None:
+                self.save(known, merged)
+
+    def describe(
+        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int], policy: Policy
+    ) -> Described:
+        """Describe these jobs, as far as the budget goes and Batch answers: what it said until then counts."""
+        granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
+        chosen = wanted[:granted]
+        stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
+        seen: list[tuple[JobRecord | None, JobRecord]] = []
+        asked: list[str] = []
+        unread: dict[str, str] = {}
+        told: tuple[str, ...] = ()
+        for job_id in chosen:
+            row = known.get(job_id) or stored.get(job_id)
+            try:
+                sighting = self.batch.describe_job(job_id)
+            except Transient as error:
+                told = (f"{len(wanted) - len(asked)} jobs are described in a later pass: {error}",)
+                break
+            except Gone:
+                asked.append(job_id)
+                if row is not None:
+                    self.save(known, replace(row, status=Status.FAILED, doubtful=False, folded=True))
+                continue
+            except Unreadable as error:
+                asked.append(job_id)
+                unread[job_id] = f"job {job_id} is left as it is: {error}"
+                continue
+            asked.append(job_id)
+            merged = merge(row, _with_tags_of(sighting, policy))
+            if merged is not None:
+                seen.append((row, merged))
+        # read after the priorities: whatever of ours was seen, its intent was stored before
+        writes = self.control.writes([merged.job_id for _, merged in seen]) if seen else {}
+        for row, merged in seen:
+            self.save(known, judge_priority(merged, row, writes.get(merged.job_id), ours.get(merged.job_id)))
+        fresh = frozenset(merged.job_id for _, merged in seen)
+        return Described(frozenset(asked), fresh, unread, (*unread.values(), *told))
+
+    def save(self, known: dict[str, JobRecord], row: JobRecord) -> None:
+        """Store the row, and believe it; where an event came in between, the next pass sees both."""
+        if not self.keep:
+            known[row.job_id] = row
+            return
+        try:
+            known[row.job_id] = self.jobs.save(row)
+        except Conflict:
+            fresh = self.jobs.load([row.job_id]).get(row.job_id)
+            if fresh is not None:
+                known[row.job_id] = replace(fresh, doubtful=True)
+
+
+def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:
+    return seen if seen.detail is None else replace(seen, detail=seen.detail.with_tags_of(policy.tags_read))
