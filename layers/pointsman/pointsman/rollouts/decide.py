@@ -16,9 +16,11 @@ from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import (
+    GIVEN_UP,
     SHOWING,
     STOP,
     ComponentRecord,
+    Hold,
     HoldKind,
     Intent,
     RolloutRecord,
@@ -211,10 +213,22 @@ def _idle(draft: Draft, component: ComponentRecord) -> bool:
 
 
 def _expire(draft: Draft) -> None:
-    for hold in draft.record.holds:
-        if hold.expiry is None or hold.kind is HoldKind.FREEZE:
-            continue
-        draft.wake(hold.expiry)
-        if draft.now >= hold.expiry:
-            draft.say(Reason.GAVE_UP, f"The hold ({hold.kind.value}) lasted too long.")
-            draft.raise_intent(Intent.STOP, f"held ({hold.kind.value}) too long: {hold.sentence}")
+    """Give up what was held for too long; while another hold keeps everybody from looking, that time stands still."""
+    holds = draft.record.holds
+    stills = [hold.since for hold in holds if hold.kind not in GIVEN_UP and hold.owner not in SHOWING]
+    for hold in (hold for hold in holds if hold.kind in GIVEN_UP):
+        if hold.expiry is not None and stills:
+            left = max(0.0, hold.expiry - max(hold.since, min(stills)))
+            _put_hold(draft, replace(hold, expiry=None, left=left))
+        elif hold.left is not None and not stills:
+            _put_hold(draft, replace(hold, expiry=draft.now + hold.left, left=None))
+        elif hold.expiry is not None:
+            draft.wake(hold.expiry)
+            if draft.now >= hold.expiry:
+                draft.say(Reason.GAVE_UP, f"The hold ({hold.kind.value}) lasted too long.")
+                draft.raise_intent(Intent.STOP, f"held ({hold.kind.value}) too long: {hold.sentence}")
+
+
+def _put_hold(draft: Draft, hold: Hold) -> None:
+    holds = tuple(hold if other.kind is hold.kind else other for other in draft.record.holds)
+    draft.update(replace(draft.record, holds=holds))

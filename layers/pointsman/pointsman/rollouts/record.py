@@ -60,15 +60,22 @@ class HoldKind(StrEnum):
     DRIFT = "drift"
 
 
+GIVEN_UP = frozenset({HoldKind.CAPACITY, HoldKind.INCONCLUSIVE, HoldKind.NO_TRAFFIC})  # after a time
+
+
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """One reason for not moving forward: whose, since when, and when it ends or is given up."""
+    """One reason for not moving forward: whose, since when, and when it ends or is given up.
+
+    `left` are the seconds that were left to its end when another hold let its time stand still.
+    """
 
     kind: HoldKind
     owner: str
     since: float
     expiry: float | None = None
     sentence: str = ""
+    left: float | None = None
 
 
 class Direction(StrEnum):
