@@ -105,12 +105,21 @@ def test_only_alarms_that_the_glob_matches_count_oldest_first(world: AlarmWorld)
     assert world.port.transitions("unheard-of", T0) == ()
 
 
-def test_moves_before_the_time_asked_for_do_not_count(world: AlarmWorld) -> None:
+def test_moves_before_the_time_asked_for_do_not_count_once_their_alarm_has_left(world: AlarmWorld) -> None:
     world.set_state("old", "ALARM", T0 + 60)
+    world.set_state("old", "OK", T0 + 90)
     world.set_state("new", "ALARM", T0 + 120)
 
-    assert [move.alarm for move in world.port.transitions("*", T0 + 61)] == ["new"]
+    assert [move.alarm for move in world.port.transitions("*", T0 + 100)] == ["new"]
     assert [move.alarm for move in world.port.transitions("*", T0 + 60)] == ["old", "new"]
+
+
+def test_an_alarm_that_stands_in_alarm_counts_however_long_ago_it_moved(world: AlarmWorld) -> None:
+    world.set_state("drift", "ALARM", T0 + 30)
+    world.set_state("drift", "OK", T0 + 60)
+    world.set_state("drift", "ALARM", T0 + 90)
+
+    assert world.port.transitions("drift", T0 + 9 * 86_400) == (AlarmTransition("drift", T0 + 90),)
 
 
 def test_an_alarm_that_stays_in_alarm_moved_once(world: AlarmWorld) -> None:
@@ -178,7 +187,7 @@ def test_the_history_of_alarms_that_did_not_change_is_not_asked_for(emulated: Em
         emulated.set_state(alarm, "ALARM", T0 + 60)
     emulated.set_state("b", "OK", T0 + 120)
 
-    assert emulated.port.transitions("*", T0 + 61) == ()
+    assert [move.alarm for move in emulated.port.transitions("*", T0 + 61)] == ["a", "c"]
     assert emulated.emulator.count("cloudwatch", "DescribeAlarmHistory") == 1
 
 

@@ -25,11 +25,15 @@ class FakeAlarms(Faulty):
     def transitions(self, pattern: str, since: float) -> tuple[AlarmTransition, ...]:
         found: list[AlarmTransition] = []
         for alarm in dict.fromkeys(name for name, _, _ in self._moves if fnmatchcase(name, pattern)):
-            before = "INSUFFICIENT_DATA"
+            before, stands = "INSUFFICIENT_DATA", 0.0
             for state, at in sorted(((s, a) for name, s, a in self._moves if name == alarm), key=lambda move: move[1]):
                 if at >= since and state == "ALARM" != before:
                     found.append(AlarmTransition(alarm, float(int(at))))
                 elif at >= since and before == "ALARM" != state and found and found[-1].alarm == alarm:
                     found[-1] = AlarmTransition(alarm, found[-1].at, at)
+                elif state == "ALARM" != before:
+                    stands = at
                 before = state
+            if before == "ALARM" and not (found and found[-1].alarm == alarm):
+                found.append(AlarmTransition(alarm, float(int(stands))))
         return tuple(sorted(found, key=lambda move: (move.at, move.alarm)))

@@ -105,7 +105,10 @@ class Alarms(Protocol):
     """CloudWatch alarms."""
 
     def transitions(self, pattern: str, since: float) -> "tuple[AlarmTransition, ...]":
-        """Moves into ALARM since then, from the history of the alarms whose names match the glob, oldest first."""
+        """Moves into ALARM since then, from the history of the alarms whose names match the glob, oldest first.
+
+        So is the move of an alarm that stands in ALARM, however long ago it was.
+        """
         ...
 
 

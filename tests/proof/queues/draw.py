@@ -166,8 +166,8 @@ def policy(luck: Random, profile: str, shares: tuple[str, ...]) -> dict[str, Any
             "how": "switch" if profile == "switch" else "levels",
         }
     if profile == "lending":
-        rule = {"alarm": "drift-*", "share": luck.choice(("team*", shares[0])), "borrow_limit": 200, "for": "20m"}
-        told["on_alarm"].append(rule)
+        rule = {"alarm": "drift-*", "share": luck.choice(("team*", shares[0])), "borrow_limit": 200}
+        told["on_alarm"].append(rule | luck.choice(({"for": "20m"}, {})))
     return told
 
 

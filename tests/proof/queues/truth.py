@@ -113,9 +113,9 @@ class Truth:
         """Someone else set a share's borrow limit; while a pass is made nobody can say which write was first."""
         self.limits[share] = UNSURE if self._world.depth else limit
 
-    def alarmed(self, alarm: str, state: str) -> None:
-        """The alarm is in this state now, or gone."""
-        self._alarms.setdefault(alarm, []).append((self._world.model.now, state))
+    def alarmed(self, alarm: str, state: str, at: float | None = None) -> None:
+        """The alarm is in this state now, or since then, or gone."""
+        self._alarms.setdefault(alarm, []).append((self._world.model.now if at is None else at, state))
 
     def jumped(self) -> None:
         """The product's bucket may have filled at once."""
@@ -288,6 +288,7 @@ class Truth:
                 self._delaying[move.job_id] = _delaying(report, move)
         if world.clock.skew == 0 and not world.trouble.jumps:
             self._effects(view)
+            self._stands(report, policy)
         self._beliefs(report)
         evicting = {e.share for e in (*view.evictions, *report.decision.evictions) if e.open}  # nothing else is moved
         waiting = [j for j in view.waiting if j.share not in evicting and self._waits_too_long(j, view, policy)]
@@ -354,6 +355,17 @@ class Truth:
             longest = max((1e12 if one is None else one for one in lasts), default=0.0)
             if state != "ALARM" or view.now > since + longest + 1:
                 self.wrong("Q9", f"{effect.alarm} boosts {effect.boost}, and is {state} since {since - 1.8e9:.0f}")
+
+    def _stands(self, report: Any, policy: Policy) -> None:
+        """Q9: an effect without a time lasts for as long as its alarm, unless that could not be asked."""
+        now = report.view.now
+        active = {(effect.alarm, effect.boost) for effect in report.view.effects if effect.active(now)}
+        asked = not any("as they were last seen" in problem for problem in report.problems)
+        standing = [name for name, (*_, (at, state)) in self._alarms.items() if state == "ALARM" and at <= now]
+        for alarm in standing if asked else ():
+            for rule in policy.on_alarm:
+                if rule.lasts is None and (alarm, rule.boost) not in active:
+                    self.wrong("Q9", f"{alarm} stands in ALARM, and boosts {rule.boost} no more")
 
 
 def _delaying(report: Any, move: Any) -> set[str]:

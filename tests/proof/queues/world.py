@@ -44,6 +44,7 @@ checked = read = lru_cache(maxsize=64)(
 )  # a document is checked as a whole each time: 2 ms, and always the same
 GOOD = json.dumps({"version": 1, "queue": QUEUE, "share": "*", "default": {"name": "sweep"}})
 TICK, DEEP = 60.0, 3
+LONG_AGO = 9 * 86400.0
 ALARMS = ("drift-ranker", "drift-search")
 
 
@@ -96,6 +97,9 @@ class QueueWorld(World):
         self._sequence, self._owner = count(), ""
         self.document = draw.policy(luck, profile, self.names)
         self.put(self.document)
+        if luck.random() < 0.2:
+            self.alarms.set_state(ALARMS[0], "ALARM", START - LONG_AGO)
+            self.truth.alarmed(ALARMS[0], "ALARM", START - LONG_AGO)
 
     # Time
 

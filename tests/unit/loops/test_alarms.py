@@ -35,6 +35,18 @@ def test_without_an_alarm_the_older_job_goes_first() -> None:
     assert first(two()) == "old"
 
 
+def test_an_alarm_that_has_stood_for_weeks_counts_for_a_policy_that_is_new() -> None:
+    world = two(**boost())
+    world.alarms.set_state("drift-ranker", "ALARM", world.clock.now() - 20 * DAY)
+    assert first(world) == "explore"
+
+
+def test_with_a_time_an_alarm_that_has_stood_for_weeks_counts_no_more() -> None:
+    world = two(**boost(**{"for": "2h"}))
+    world.alarms.set_state("drift-ranker", "ALARM", world.clock.now() - 20 * DAY)
+    assert first(world) == "old"
+
+
 def test_an_alarm_puts_its_class_first_and_the_moves_name_it() -> None:
     world = two()
     world.pass_()

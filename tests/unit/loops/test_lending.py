@@ -52,6 +52,18 @@ def test_what_an_alarm_changed_of_a_share_is_left_while_the_alarm_cannot_be_read
     assert world.log.failures == []
 
 
+def test_without_a_time_it_lasts_for_as_long_as_its_alarm_does() -> None:
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    for _ in range(2):
+        world.pass_(after=8 * 86_400)
+    assert world.now_of().borrow_limit == 200
+    raise_alarm(world, "OK")
+    world.pass_()
+    assert world.now_of().borrow_limit == 100
+
+
 def test_it_ends_with_its_time_as_well() -> None:
     world = lending(**{"for": "1h"})
     raise_alarm(world)

@@ -27,15 +27,14 @@ class CloudWatchAlarms:
     def transitions(self, pattern: str, since: float) -> tuple[AlarmTransition, ...]:
         """Moves into ALARM since then, from the history of the alarms whose names match the glob, oldest first.
 
-        An alarm that stands in ALARM without its history saying so (it may lag) counts by its own time stamp. Times
-        are cut to whole seconds, so that both sources name one move alike.
+        An alarm that stands in ALARM without its history saying so (it may lag, and is forgotten in time) counts by its
+        own time stamp, however long ago. Times are cut to whole seconds, so that both sources name one move alike.
         """
         found: list[AlarmTransition] = []
         for alarm in self._matching(pattern):
-            changed = _changed(alarm)
-            if changed is not None and changed < since:
-                continue  # asking for the history of every alarm of a wide glob would be one call each
-            moves = self._history(alarm["AlarmName"], since)
+            changed, moves = _changed(alarm), list[AlarmTransition]()
+            if changed is None or changed >= since:  # to ask for that of every alarm of a wide glob is one call each
+                moves = self._history(alarm["AlarmName"], since)
             if alarm.get("StateValue") == "ALARM" and changed is not None and not _shown(moves, _second(changed)):
                 moves.append(AlarmTransition(alarm["AlarmName"], _second(changed)))
             found += moves
