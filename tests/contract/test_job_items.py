@@ -76,6 +76,7 @@ records = st.builds(
     version=st.integers(1, 10**6),
     foreign_since=st.just(0.0) | moments,
     crashes=st.integers(0, 10),
+    refused=st.booleans(),
 )
 
 

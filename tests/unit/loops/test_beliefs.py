@@ -68,7 +68,7 @@ def test_where_all_of_a_long_queue_has_gone_without_a_word_a_pass_leaves_no_more
     world.batch.jobs.clear()
     world.pass_()
     assert len(world.record.suspects) == SUSPECTS
-    for _ in range(20):
+    for _ in range(30):  # each is described twice before it is let go
         world.pass_(after=60.0)
     assert world.record.suspects == ()
     assert not world.report.view.waiting

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from pointsman.errors import Transient, UserMistake
+from pointsman.errors import Gone, Transient, UserMistake
 from pointsman.loops.inspect import Inspector
 from pointsman.ports import QueueRecord
 from pointsman.queues.jobs import Sighting, Status
@@ -182,6 +182,32 @@ def refuse_from(world: World, call: int, times: int) -> None:
         return real(job_id)
 
     world.batch.describe_job = describe  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("job_id", ["running", "behind"])
+def test_a_job_that_batch_says_it_does_not_know_and_that_goes_on_is_not_lost(job_id: str, times: int) -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=2, name="prod-1")
+    for n in range(110):
+        world.submit(f"job{n:03}", size=9, waited=9000.0 - n)
+    world.submit("behind", size=9)
+    real, refused = world.batch.describe_job, count(1)
+
+    def describe(asked: str) -> Sighting:
+        if asked == job_id and next(refused) <= times:
+            raise Gone("ClientException")
+        return real(asked)
+
+    world.batch.describe_job = describe  # type: ignore[method-assign]
+    passes(world, 20)
+    row = world.jobs.jobs[job_id]
+    assert (row.status, row.folded, row.needs_describe) == (world.batch.jobs[job_id].status, False, False)
+    if job_id == "running":
+        world.move("running", Status.FAILED)
+        passes(world)
+        assert [kind for kind in world.notices.kinds if "failed" in kind]
 
 
 def test_no_more_than_forty_jobs_are_described_in_a_pass_the_front_of_the_queue_first() -> None:

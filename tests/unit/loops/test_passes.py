@@ -266,9 +266,11 @@ def test_a_job_that_batch_has_forgotten_is_let_go() -> None:
     world.pass_()
     del world.batch.jobs["a"]
     world.clock.advance(60)
-    world.pass_()
-    world.pass_()
+    for _ in range(3):
+        world.pass_()
     assert {job.job_id for job in world.report.view.waiting} == {"b", "c"}
+    assert world.jobs.jobs["a"].folded
+    assert world.batch.described.count("a") == 3, "once to know it, and twice to let it go"
 
 
 def test_wakes_run_one_pass_for_each_queue_and_a_message_that_is_no_wake_is_buried() -> None:

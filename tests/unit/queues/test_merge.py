@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman.queues.jobs import Detail, JobRecord, Sighting, Stage, Status, merge
+from pointsman.queues.jobs import Detail, JobRecord, Sighting, Stage, Status, merge, refuse
 
 T = 1_800_000_000.0
 DETAIL = Detail(2, 16, "all", 3, {"team": "ranker"})
@@ -198,3 +198,51 @@ def test_events_of_one_second_end_in_the_same_stage_or_in_doubt(statuses: list[S
     assert record is not None
     stages = {status.stage for status in statuses}
     assert record.doubtful or stages == {record.stage} or record.stage is Stage.ENDED
+
+
+def test_a_job_that_batch_does_not_know_is_in_doubt_and_let_go_when_it_says_so_once_more() -> None:
+    once = refuse(known("RUNNING"), T + 60)
+    assert (once.stage, once.doubtful, once.folded) == (Stage.BUSY, True, False)
+    twice = refuse(once, T + 120)
+    assert (twice.status, twice.needs_describe, twice.folded) == (Status.FAILED, False, True)
+
+
+@pytest.mark.parametrize("sighting", [seen("RUNNING", T + 50), seen("RUNNING", T + 50, detail=DETAIL)])
+def test_between_the_two_any_sign_of_the_job_counts(sighting: Sighting) -> None:
+    again = merge(refuse(known("RUNNING"), T + 40), sighting)
+    assert again is not None
+    assert refuse(again, T + 60).stage is Stage.BUSY
+
+
+@pytest.mark.parametrize(
+    "sighting, doubtful",
+    [
+        (seen("RUNNING", T + 130), True),
+        (seen("RUNNABLE", T + 130), True),
+        (seen("FAILED", T + 30), True),
+        (seen("RUNNING", T + 130, detail=DETAIL), False),
+        (seen("SUCCEEDED", T + 130, detail=DETAIL), False),
+    ],
+)
+def test_a_job_that_was_let_go_for_that_comes_back_with_the_next_sign_of_it(sighting: Sighting, doubtful: bool) -> None:
+    again = merge(refuse(refuse(known("RUNNING"), T + 60), T + 120), sighting)
+    assert again is not None
+    assert (again.status, again.folded, again.doubtful) == (sighting.status, False, doubtful)
+
+
+def test_what_was_seen_before_it_was_let_go_does_not_bring_it_back() -> None:
+    assert merge(refuse(refuse(known("RUNNING"), T + 60), T + 120), seen("RUNNING", T + 50)) is None
+
+
+def test_a_job_that_has_ended_for_sure_stays_so_whatever_batch_knows_of_it() -> None:
+    ended = known("SUCCEEDED", folded=True)
+    assert refuse(ended, T + 60) == ended
+    assert merge(refuse(ended, T + 60), seen("SUCCEEDED", T + 90)) is None
+    doubted = refuse(known("FAILED", doubtful=True), T + 60)
+    assert (doubted.needs_describe, doubted.folded) == (False, False), "people are told of it all the same"
+
+
+def test_a_describe_that_shows_a_job_that_was_let_go_brings_it_back() -> None:
+    again = merge(known("FAILED", folded=True), seen("RUNNING", T + 9, detail=DETAIL))
+    assert again is not None
+    assert (again.stage, again.folded) == (Stage.BUSY, False)

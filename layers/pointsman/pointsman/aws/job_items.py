@@ -31,7 +31,7 @@ _STATUSES = (
 )  # by their number in an item
 _NUMBERS = {status: number_ for number_, status in enumerate(_STATUSES)}
 _SECTIONS = {Stage.WAITING: "W", Stage.BUSY: "R", Stage.ENDED: "F"}
-_DOUBTFUL, _FOLDED, _FOREIGN = 1, 2, 4
+_DOUBTFUL, _FOLDED, _FOREIGN, _REFUSED = 1, 2, 4, 8
 # The list is: name, status, at, share, size, gpus, priority, tags, submitted priority, attempts, started, stopped,
 # preemptions, flags, since when its priority is someone else's (after its creation), crashes; two places that are no
 # longer written; preemptions that it outlives; what Batch says of its status; its training job.
@@ -71,7 +71,7 @@ def encode(record: JobRecord) -> Item:
         _after(at, record.started),
         _after(at, record.stopped),
         record.preemptions,
-        _DOUBTFUL * record.doubtful + _FOLDED * record.folded + _FOREIGN * record.foreign,
+        _DOUBTFUL * record.doubtful + _FOLDED * record.folded + _FOREIGN * record.foreign + _REFUSED * record.refused,
         _after(created, record.foreign_since or None),
         record.crashes,
         None,
@@ -134,6 +134,7 @@ def decode(item: Item, queue: str | None = None) -> JobRecord:
         doubtful=bool(flags & _DOUBTFUL),
         folded=bool(flags & _FOLDED),
         foreign=bool(flags & _FOREIGN),
+        refused=bool(flags & _REFUSED),
         version=int(item["v"]["N"]),
         foreign_since=0.0 if since is None else (created + since) / 1000,
         crashes=crashes,

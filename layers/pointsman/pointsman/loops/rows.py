@@ -7,7 +7,7 @@ from pointsman.errors import Conflict, Gone, Transient, Unreadable
 from pointsman.loops.doubts import SETTLED
 from pointsman.loops.priorities import judge_priority
 from pointsman.ports import BatchQueues, Clock, Control, JobTable
-from pointsman.queues.jobs import JobRecord, Sighting, Status, merge
+from pointsman.queues.jobs import JobRecord, Sighting, merge, refuse
 from pointsman.queues.policy import Policy
 
 
@@ -73,7 +73,7 @@ class Rows:
             except Gone:
                 asked.append(job_id)
                 if row is not None:
-                    self.save(known, replace(row, status=Status.FAILED, doubtful=False, folded=True))
+                    self.save(known, refuse(row, self.clock.now()))
                 continue
             except Unreadable as error:
                 asked.append(job_id)

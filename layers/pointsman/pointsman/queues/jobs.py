@@ -133,7 +133,8 @@ class JobRecord:
     decision uses it. A `folded` job has ended and its run time has been learned. `foreign`: someone else set the
     priority that the last Describe showed, which was first seen at `foreign_since` (0: not known). `crashes` of its
     last attempts failed soon, one after the other. `reason` is what Batch says of a job that waits or has failed.
-    `training` names the training job of one that holds capacity (empty: not known).
+    `training` names the training job of one that holds capacity (empty: not known). Of a `refused` job Batch last said
+    that it does not know it: one that was let go for that has not ended for sure, and any later sign brings it back.
     """
 
     job_id: str
@@ -156,6 +157,7 @@ class JobRecord:
     crashes: int = 0
     reason: str = ""
     training: str = ""
+    refused: bool = False
 
     @property
     def stage(self) -> Stage:
@@ -174,7 +176,8 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
     Newer is: a later second, then more attempts, then more preemptions. A status further back at a later second is
     legal (Batch returns a job to RUNNABLE when SageMaker has no capacity). Two different stages in one second cannot
     be ordered, nor can an event in the second of the last Describe: the job becomes doubtful. An end is final, so it
-    counts even where a Describe by our own clock seems newer. Raises nothing: events that are late, doubled or reversed
+    counts even where a Describe by our own clock seems newer. A job that was let go only because Batch did not know it
+    comes back, in doubt. Raises nothing: events that are late, doubled or reversed
     give None or the same record.
     """
     if record is None:
@@ -186,7 +189,7 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         )  # fmt: skip
     if seen.detail is not None:  # a record that was stored has its time in whole milliseconds
         return _described(record, seen) if round(seen.at, 3) >= round(record.at, 3) else None
-    if record.stage is Stage.ENDED:
+    if record.stage is Stage.ENDED and not record.refused:
         return None  # a service job that SUCCEEDED or FAILED stays so
     here, there = int(record.at), int(seen.at)
     newer = (there, seen.attempts, seen.preemptions) > (here, record.attempts, record.preemptions)
@@ -208,7 +211,26 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
         crashes=seen.crashes if seen.attempts >= max(record.attempts, 1) else record.crashes,
         reason=_reason(record, seen),
         training=_training(record, seen),
+        doubtful=record.doubtful or record.folded,
+        folded=False,
+        refused=False,
     )
+
+
+def refuse(record: JobRecord, now: float) -> JobRecord:
+    """The record once Batch says that it does not know the job: in doubt, and let go when it says so once more.
+
+    Batch has one code for all that it refuses, so one such answer proves nothing. Of a job that has ended all is known
+    that ever will be.
+    """
+    if record.folded:
+        return record
+    if record.stage is Stage.ENDED and record.detail is not None:
+        return replace(record, doubtful=False)
+    if not record.refused:
+        return replace(record, doubtful=True, refused=True)
+    status = record.status if record.stage is Stage.ENDED else Status.FAILED
+    return replace(record, status=status, at=max(record.at, now), doubtful=False, folded=True)
 
 
 def training_job(arn: object) -> str | None:
@@ -261,6 +283,8 @@ def _described(record: JobRecord, seen: Sighting) -> JobRecord:
         training=_training(record, seen),
         submitted_priority=first if first is not None or seen.detail is None else seen.detail.priority,
         doubtful=False,
+        folded=record.folded and not record.refused and seen.status.stage is Stage.ENDED,
+        refused=False,
     )
 
 
