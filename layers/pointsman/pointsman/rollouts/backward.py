@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pointsman.rollouts.batches import copies_of
 from pointsman.rollouts.draft import PATIENCE, Draft
-from pointsman.rollouts.notes import copies_changed, scaling_suspended
+from pointsman.rollouts.notes import copies_changed, scaling_suspended, surging
 from pointsman.rollouts.observations import Absent, ComponentView, Status
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Back, ComponentRecord, Direction, HoldKind, Intent, State
@@ -146,7 +146,7 @@ def _again(component: ComponentRecord, view: ComponentView) -> float:
 
 
 def _surged(draft: Draft, component: str) -> bool:
-    return any(note.component == component and note.wanted > note.noted for note in draft.record.copies)
+    return any(note.component == component and surging(note) for note in draft.record.copies)
 
 
 def _verified(draft: Draft) -> bool:

@@ -66,7 +66,11 @@ def give_copies_back(draft: Draft, component: str) -> bool:
     """Ask for a component's copies to be given back; whether they have been, or a person must."""
     for note in draft.record.copies:
         if note.component == component and note.state not in _GIVING_BACK and _settled(draft, note):
-            put_copies(draft, _returning(note, draft.now))
+            view = _at_rest(draft, component)
+            if view is not None and note.state is NoteState.LOWERED and view.desired not in {note.noted, note.wanted}:
+                _leave(draft, note, view)
+            else:
+                put_copies(draft, _returning(note, draft.now))
     return not any(n.component == component and n.state not in OVER for n in draft.record.copies)
 
 
@@ -117,6 +121,26 @@ def _fewer(draft: Draft, note: CopyNote) -> bool:
     return isinstance(view, ComponentView) and view.desired < note.wanted
 
 
+def _at_rest(draft: Draft, component: str) -> ComponentView | None:
+    """What is seen of a component whose copies nobody is changing at this moment."""
+    view = draft.seen.component(component)
+    return view if isinstance(view, ComponentView) and view.status is not Status.UPDATING else None
+
+
+def _beyond(note: CopyNote, view: ComponentView) -> int:
+    """Whether there are other copies than any call of ours makes: 1 beyond what is wanted, -1 beyond what was noted."""
+    up = 1 if note.wanted > note.noted else -1
+    past = (view.desired - note.wanted) * up > 0
+    return 1 if past else -1 if (note.noted - view.desired) * up > 0 else 0
+
+
+def _leave(draft: Draft, note: CopyNote, view: ComponentView) -> None:
+    """End a note whose copies someone else has set since: they are theirs, and an older count would undo that."""
+    put_copies(draft, replace(note, state=NoteState.RESTORED, since=draft.now))
+    text = f"{note.component} has {copies_of(view.desired)}, which someone else has set: they stay."
+    draft.say(Reason.RESTORED, text, note.component)
+
+
 _Note = TypeVar("_Note", CopyNote, ScalingNote)
 
 
@@ -136,31 +160,49 @@ def _settled(draft: Draft, note: CopyNote | ScalingNote) -> bool:
 def _advance_copies(draft: Draft, note: CopyNote, *, forward: bool) -> None:
     if note.state in OVER or note.state is NoteState.LOWERED:
         return
-    view = draft.seen.component(note.component)
+    view = _at_rest(draft, note.component)
     back = note.state is NoteState.RESTORING
     goal = note.noted if back else note.wanted
-    if view is Absent.NOT_FOUND:
+    if draft.seen.component(note.component) is Absent.NOT_FOUND:
         _give_up(draft, note, "it is gone")
-    elif (
-        isinstance(view, ComponentView)
-        and view.status is not Status.UPDATING
-        and note.asked_at is not None
-        and (view.desired == goal == view.current)
-    ):
+    elif view is not None and _set_by_others(draft, note, view):
+        return
+    elif view is not None and note.asked_at is not None and _there(note, view):
         put_copies(draft, replace(note, state=NoteState.RESTORED if back else NoteState.LOWERED, since=draft.now))
-        draft.say(
-            Reason.RESTORED if back else Reason.ROOM_MADE, f"{note.component} has {copies_of(goal)}.", note.component
-        )
+        reason, has = Reason.RESTORED if back else Reason.ROOM_MADE, copies_of(view.desired)
+        draft.say(reason, f"{note.component} has {has}.", note.component)
     elif back and draft.now > note.since + PATIENCE:
         _give_up(draft, note, f"it did not get its {copies_of(goal)} back")
     elif not ((back or forward) and _may_ask(draft, note.asked_at)):
         return
-    elif isinstance(view, ComponentView) and view.status is not Status.UPDATING:
+    elif view is not None:
         if not back and not scaling_suspended(draft, note.component, note.endpoint):
             return
         state = NoteState.RESTORING if back else NoteState.LOWERING
         put_copies(draft, replace(note, state=state, asked_at=draft.now))
         draft.act(SetCopies(note.component, goal, draft.now + LEASE))
+
+
+def _there(note: CopyNote, view: ComponentView) -> bool:
+    """Whether the copies are what was asked for, and there; more of them do where more were wanted, or fewer."""
+    goal = note.noted if note.state is NoteState.RESTORING else note.wanted
+    return view.current == view.desired and (view.desired == goal or _beyond(note, view) > 0)
+
+
+def _set_by_others(draft: Draft, note: CopyNote, view: ComponentView) -> bool:
+    """Whether someone else has set the copies, so that the note is another: theirs is noted, or left as it is."""
+    if note.state is NoteState.RESTORING:
+        if theirs := _beyond(note, view) != 0:
+            _leave(draft, note, view)
+        return theirs
+    unasked = note.asked_at is None and view.desired != note.noted
+    if unasked and (view.desired == note.wanted or _beyond(note, view) > 0):
+        _leave(draft, note, view)
+    elif unasked or _beyond(note, view) < 0:
+        put_copies(draft, replace(note, noted=view.desired))  # noted anew, before the act
+    else:
+        return False
+    return True
 
 
 def _advance_scaling(draft: Draft, note: ScalingNote) -> None:
