@@ -1,6 +1,7 @@
 """`pointsman calibrate`: how often jobs start before what they were told, on generated days."""
 
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from os import cpu_count
@@ -52,7 +53,13 @@ def calibrate(seeds: str, policy: Path, as_json: bool) -> None:
 
 
 def _day(seed: int, policy: Policy) -> Calibration:
-    return calibrated(seed, Replay(tuple(generate(seed)), 0, DEMO_CAPACITY, DAY), policy)
+    """The day's jobs are of the classes that the policy gives them: the day was generated with others."""
+    own = policy.share.endswith("*")
+    jobs = (
+        replace(job, job_class=policy.classify(job.name, job.tags, job.team if own else policy.share).name)
+        for job in generate(seed)
+    )
+    return calibrated(seed, Replay(tuple(jobs), 0, DEMO_CAPACITY, DAY), policy)
 
 
 def _seeds(text: str) -> list[int]:
