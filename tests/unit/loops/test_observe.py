@@ -222,6 +222,34 @@ def test_no_more_than_forty_jobs_are_described_in_a_pass_the_front_of_the_queue_
     assert len(set(world.batch.described)) == len(world.batch.described) == 60
 
 
+def behind_a_flood(*, sweeps: int, **job: str) -> World:
+    """So many sweeps have been submitted at once, and then one more job."""
+    world = World()
+    world.apply(reservation=None)
+    world.run("running", size=6)
+    for n in range(sweeps):
+        world.submit(f"sweep{n:04}", size=2, waited=sweeps - float(n), told=False)
+    world.recorder().record([world.message(world.body(f"sweep{n:04}")) for n in range(sweeps)])
+    world.clock.advance(5)
+    world.submit("new", size=2, tags={"purpose": "explore"}, **job)
+    world.clock.advance(5)
+    return world
+
+
+def test_behind_a_flood_of_jobs_one_whose_name_says_that_it_is_urgent_is_described_first() -> None:
+    world = behind_a_flood(sweeps=1000, name="prod-1")
+    passes(world, 4)
+    assert world.priority("new") == 4999
+    assert world.batch.described.index("new") == 100, "as soon as the front is known"
+
+
+def test_where_only_a_describe_tells_what_jobs_are_the_newest_and_the_oldest_take_turns() -> None:
+    world = behind_a_flood(sweeps=300)
+    passes(world, 4)
+    assert world.batch.described[100:104] == ["sweep0100", "new", "sweep0101", "sweep0299"]
+    assert world.priority("new") == 4999
+
+
 def test_run_times_of_jobs_that_ended_are_learned_once() -> None:
     world = World()
     world.apply()

@@ -1,10 +1,13 @@
 """What a pass should not believe yet: where the snapshot and the table disagree, and what to describe first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
-from pointsman.loops.view import table_use
+from pointsman.loops.view import UNDESCRIBED, table_use
 from pointsman.ports import QueueRecord, Snapshot
+from pointsman.queues.classify import Classifier
 from pointsman.queues.jobs import JobRecord, Stage, mark_of
+from pointsman.queues.policy import Policy
 from pointsman.queues.standby import LOWEST
 
 SNAPSHOT_JOBS = 100  # a snapshot names no more
@@ -63,20 +66,51 @@ def suspicious(known: Mapping[str, JobRecord], snapshot: Snapshot | None, doubts
 
 
 def to_describe(
-    known: Mapping[str, JobRecord], snapshot: Snapshot | None, doubts: set[str], tags_read: Sequence[str]
+    known: Mapping[str, JobRecord], snapshot: Snapshot | None, doubts: set[str], policy: Policy
 ) -> list[str]:
     """What to describe, the most useful first: doubts, the front, the waiting, the busy, the ended.
 
     So are jobs of which tags were left out that the policy reads now.
     """
-    mark = mark_of(tags_read)
+    mark = mark_of(policy.tags_read)
     place = {job_id: n for n, job_id in enumerate(snapshot.front if snapshot else ())}
     stages = {Stage.WAITING: 2, Stage.BUSY: 3, Stage.ENDED: 4}
-    wanted = {
-        row.job_id: (0 if row.doubtful or row.job_id in doubts else 1 if row.job_id in place else stages[row.stage],
-                     place.get(row.job_id, 0), row.created)
-        for row in known.values()
-        if row.detail is None or row.doubtful or row.detail.lacks_tags(mark) or row.job_id in doubts
-    }  # fmt: skip
-    wanted |= {job_id: (1, n, 0.0) for job_id, n in place.items() if job_id not in known}
+    wanted: dict[str, tuple[float, ...]] = {job_id: (1, n) for job_id, n in place.items() if job_id not in known}
+    line: list[JobRecord] = []
+    for row in known.values():
+        doubted = row.doubtful or row.job_id in doubts
+        if doubted or row.detail is None or row.detail.lacks_tags(mark):
+            if doubted or row.job_id in place:
+                wanted[row.job_id] = (0 if doubted else 1, place.get(row.job_id, 0), row.created)
+            elif row.stage is Stage.WAITING:
+                line.append(row)
+            else:
+                wanted[row.job_id] = (stages[row.stage], row.created)
+    wanted |= {job_id: (stages[Stage.WAITING], n) for n, job_id in enumerate(_by_name(line, policy))}
     return sorted(wanted, key=lambda job_id: wanted[job_id])
+
+
+def _by_name(line: Iterable[JobRecord], policy: Policy) -> list[str]:
+    """Waiting jobs, those first whose names alone say that they are of a class, the most urgent class first.
+
+    What the others are only a Describe tells: in turns the oldest and the newest, so that a new one of them waits for
+    no long line of old ones, nor the other way round.
+    """
+    urgency, classifier = {c.name: n for n, c in enumerate(policy.classes)}, Classifier(policy)
+    named: list[tuple[int, float, str]] = []
+    others: list[tuple[float, str]] = []
+    for row in line:
+        of = urgency[classifier.job_class(row.name, UNDESCRIBED).name]
+        if of == len(urgency) - 1:
+            others.append((row.created, row.job_id))
+        else:
+            named.append((of, row.created, row.job_id))
+    rest = [job_id for _, job_id in sorted(others)]
+    return [job_id for *_, job_id in sorted(named)] + _in_turns(rest)
+
+
+def _in_turns(line: Sequence[str]) -> list[str]:
+    """The first, the last, the second, the last but one, and so on."""
+    half = (len(line) + 1) // 2
+    turns = zip_longest(line[:half], line[: half - 1 : -1] if half else ())
+    return [job_id for pair in turns for job_id in pair if job_id is not None]

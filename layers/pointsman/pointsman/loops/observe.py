@@ -131,6 +131,7 @@ class Observer:
             elsewhere=room.elsewhere,
             withheld=room.withheld,
             past=record.usage,
+            unsure=cleared.unsure,
         )
         problems = (*problems_of(description, policy, strangers, view.used), *room.told, *cleared.told, *untold)
         record = replace(record, priorities=_still_active(record, known))
@@ -221,7 +222,7 @@ class Observer:
             missing = listing.missing(known)
             gone = {job_id for job_id in missing if job_id in before or known[job_id].stage is Stage.WAITING}
             odd, doubts = odd | missing, doubts | gone
-        wanted = to_describe(known, snapshot, doubts, policy.tags_read)
+        wanted = to_describe(known, snapshot, doubts, policy)
         described = self._rows.describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
         record = replace(
             record,
