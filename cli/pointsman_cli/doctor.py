@@ -1,12 +1,14 @@
 """`pointsman doctor`: what is wrong with a deployment, in order of weight."""
 
 import click
+from rich.text import Text
 
 from pointsman_cli import options
 from pointsman_cli.diagnosis import Finding, Weight, diagnose
 from pointsman_cli.failures import FOUND
 from pointsman_cli.letters import shown
 from pointsman_cli.printing import counted, print_json, say
+from pointsman_cli.screen import screen
 
 LONGEST = 1000  # characters of a sentence
 COLOURS = {Weight.ERROR: "red", Weight.WARNING: "yellow"}
@@ -42,9 +44,10 @@ def shape(finding: Finding) -> dict[str, str]:
 
 
 def _print(findings: tuple[Finding, ...]) -> None:
+    out = screen()
     for finding in findings:
-        label = click.style(f"{finding.weight.name.lower():7}", fg=COLOURS.get(finding.weight))
-        say(f"{label} {shown(finding.place)}: {shown(finding.what, LONGEST)}")
+        label = Text(f"{finding.weight.name.lower():7}", COLOURS.get(finding.weight, ""))
+        out.print(label, f"{shown(finding.place)}: {shown(finding.what, LONGEST)}", soft_wrap=True)
         say(f"        {shown(finding.remedy, LONGEST)}")
     counts = [sum(finding.weight is weight for finding in findings) for weight in Weight]
     words = [counted(count, weight.name.lower()) for count, weight in zip(counts, Weight, strict=True) if count]

@@ -173,6 +173,24 @@ def test_only_an_error_exits_with_1(wrong: Facts, code: int, told: str) -> None:
     assert result.stdout.endswith(told)
 
 
+WRONG = """\
+{error} search-training: Batch has no job queue of this name
+        create the queue, or mend the name in its policy
+{warning} dead letters: 1 message could not be handled
+        `pointsman dlq show` says why, `dlq redrive` sends them back
+1 error, 1 warning
+"""
+
+
+def test_the_weights_are_words_and_have_their_colour_on_a_terminal_only() -> None:
+    command = Command(facts(seen(description=None), letters=1))
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "NO_COLOR": None}
+    assert command.run().stdout == WRONG.format(error="error  ", warning="warning")
+    assert CliRunner(env=terminal).invoke(cli, ["doctor"], obj=command).stdout == WRONG.format(
+        error="\x1b[31merror  \x1b[0m", warning="\x1b[33mwarning\x1b[0m"
+    )
+
+
 def test_scripts_get_one_object_and_one_queue_can_be_asked_for() -> None:
     command = Command(facts(letters=1))
     told = json.loads(command.run("--json", "--queue", QUEUE).stdout)
