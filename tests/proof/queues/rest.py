@@ -48,6 +48,7 @@ class Rest:
         world.truth.calm()
         world.go_on(seconds)
         self._stand_still()
+        world.truth.told_once()
         self._run_out()
 
     def _stand_still(self) -> None:

@@ -1,4 +1,4 @@
-"""What is really so in a queue's world, and what was wrong by it: Q1 to Q12, each by its id."""
+"""What is really so in a queue's world, and what was wrong by it: Q1 to Q13, each by its id."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -52,7 +52,7 @@ class Truth:
         self._world = world
         self.found: dict[str, Violation] = {}
         self.counts: Counter[str] = Counter()
-        self.modes = 0
+        self.modes = self.changes = 0
         self.policies: list[tuple[float, Policy]] = []
         self.limits: dict[str, int] = {}
         self._rate, self._saved, self._tokens, self._filled = rate, saved, saved, world.model.now
@@ -94,6 +94,7 @@ class Truth:
         """This policy rules from now on."""
         self.policies.append((self._world.model.now, policy))
         self.modes += 1
+        self.changes += 1
         self._overdue.clear()  # by another guard
 
     def by_hand(self, job: ServiceJob, priority: int) -> None:
@@ -259,6 +260,15 @@ class Truth:
             if (job_id, priority) not in done:
                 self.wrong("Q12", f"{job_id} was set to {priority}, and no line of the history tells of it")
 
+    def told_once(self) -> None:
+        """Q13: that a job can never start is told once, and once more at most for each change that may let it."""
+        begun = {told for told, _ in self._world.notices.told}
+        told = Counter(one.split("/")[2] for one in begun if one.split("/")[1] == "cannot_fit")
+        for job_id, times in told.items():
+            if times > self.changes:
+                name = self._world.model.jobs[job_id].name
+                self.wrong("Q13", f"that {name} cannot fit was told {times} times, with {self.changes} changes")
+
     def passed(self, log: Log) -> None:
         """A pass has come to its end, well or not."""
         for why, known in log.failures:
@@ -286,7 +296,8 @@ class Truth:
                 elif move.after < move.before:
                     self._held.discard(move.job_id)
                 self._delaying[move.job_id] = _delaying(report, move)
-        if world.clock.skew == 0 and not world.trouble.jumps:
+        asked = not any("as they were last seen" in problem for problem in report.problems)  # of alarms
+        if world.clock.skew == 0 and not world.trouble.jumps and asked:
             self._effects(view)
             self._stands(report, policy)
         self._beliefs(report)
@@ -357,12 +368,11 @@ class Truth:
                 self.wrong("Q9", f"{effect.alarm} boosts {effect.boost}, and is {state} since {since - 1.8e9:.0f}")
 
     def _stands(self, report: Any, policy: Policy) -> None:
-        """Q9: an effect without a time lasts for as long as its alarm, unless that could not be asked."""
+        """Q9: an effect without a time lasts for as long as its alarm."""
         now = report.view.now
         active = {(effect.alarm, effect.boost) for effect in report.view.effects if effect.active(now)}
-        asked = not any("as they were last seen" in problem for problem in report.problems)
         standing = [name for name, (*_, (at, state)) in self._alarms.items() if state == "ALARM" and at <= now]
-        for alarm in standing if asked else ():
+        for alarm in standing:
             for rule in policy.on_alarm:
                 if rule.lasts is None and (alarm, rule.boost) not in active:
                     self.wrong("Q9", f"{alarm} stands in ALARM, and boosts {rule.boost} no more")

@@ -336,10 +336,12 @@ class QueueWorld(World):
     def resize_to(self, limit: int) -> None:
         """The service environment has so many instances."""
         self.truth.evictions.resized()
+        self.truth.changes += 1
         self.model.update_environment(POOL, capacity={GPU: limit} if self.profile in draw.QUOTA else limit)
 
     def other_share(self) -> None:
         """Someone else changes a weight or a borrow limit."""
+        self.truth.changes += 1
         place, luck = self.model.queues[QUEUE], self.luck
         if isinstance(place, FairQueue):
             weights = {name: luck.choice((1.0, 0.5)) for name in place.policy.weights}

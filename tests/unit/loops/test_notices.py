@@ -45,6 +45,20 @@ def test_what_ended_and_begins_again_is_told_again() -> None:
     assert len({told for told, _ in world.notices.told}) == 2
 
 
+def test_what_one_snapshot_does_not_show_is_not_told_again() -> None:
+    world = too_big()
+    world.apply(reservation=None)
+    for _ in range(2):
+        world.pass_()
+    real = world.batch.snapshot
+    world.batch.snapshot = lambda name: replace(real(name), front=())  # type: ignore[method-assign]
+    world.pass_(after=60)
+    world.batch.snapshot = real  # type: ignore[method-assign]
+    for _ in range(2):
+        world.pass_(after=60)
+    assert world.notices.kinds == ["cannot_fit/huge"]
+
+
 def test_a_pass_that_is_killed_between_row_and_send_has_its_notice_sent_by_the_clock_with_the_same_id() -> None:
     world = too_big()
     world.notices.fail_next("tell", KeyboardInterrupt())  # type: ignore[arg-type]  # as good as a kill

@@ -34,9 +34,11 @@ class QueueView:
     shares that have no jobs.
 
     In a queue with quota shares, `pool` is what the service environment allows of each instance type, and `evictions`
-    are the deliberate ones of late. `described` are the jobs that were described for this very decision; of those that
-    are `unsure` it is not known what they do, and they are in no other list. The view is `settled` when a snapshot and
-    the jobs agree on what runs. `past` is what the classes held of the pool until the last pass.
+    are the deliberate ones of late. `described` are the jobs that were described for this very decision. The view is
+    `settled` when a snapshot and the jobs agree on what runs.
+
+    Of jobs that are `unsure` it is not known what they do, and they are in no other list. `past` is what the classes
+    held of the pool until the last pass.
     """
 
     queue: str
