@@ -80,7 +80,7 @@ def simulate(
     try:
         replay = from_trace(trace, window, capacity, classes, {**CLASSES, **dict.fromkeys(_named(stated))})
     except TraceError as error:
-        raise UserMistake(str(error), place="--trace") from None
+        raise UserMistake(str(error), place=f"--{error.about}") from None
     _check_classes(policy, stated, replay)
     world = World(seed, event_delay=event_delay, pass_every=pass_every, victim=batch_victim)
     rule, world = without(ablate, stated, world) if ablate else (stated, world)

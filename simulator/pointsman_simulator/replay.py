@@ -67,7 +67,7 @@ def from_trace(path: Path, window: str, capacity: int, classes: str, known: Coll
     span = parse_window(window)
     split = split_by_capacity(read_trace(path, span, known).jobs, capacity)
     if not split.fitting:
-        raise TraceError(f"no job of {path} fits {capacity} instances; raise the capacity")
+        raise TraceError(f"no job of {path} fits {capacity} instances; raise the capacity", "capacity")
     label = classes_by(classes)
     jobs = tuple(replace(job, job_class=label(job)) for job in split.fitting)
     return Replay(jobs, len(split.too_large), capacity, span.end - span.start)
@@ -83,7 +83,8 @@ def classes_by(rule: str) -> Callable[[TraceJob], str]:
     kind, colon, names = rule.partition(":")
     chosen = frozenset(name.strip() for name in names.split(",") if name.strip())
     if kind != "teams" or not colon or not chosen:
-        raise TraceError(f'classes "{rule}" is no rule; write derived_class, or teams:A,B with the names of teams')
+        sentence = f'classes "{rule}" is no rule; write derived_class, or teams:A,B with the names of teams'
+        raise TraceError(sentence, "classes")
     return lambda job: "production" if job.team in chosen else "sweep" if job.job_class == "sweep" else "research"
 
 

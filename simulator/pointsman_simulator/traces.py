@@ -14,7 +14,15 @@ from types import MappingProxyType
 
 
 class TraceError(ValueError):
-    """A trace, a window or a capacity that cannot be used: one sentence that names the place and the remedy."""
+    """A trace, a window or a capacity that cannot be used: one sentence that names the place and the remedy.
+
+    `about` says which of what was given must be changed: trace, window, capacity or classes.
+    """
+
+    def __init__(self, sentence: str, about: str = "trace") -> None:
+        """Keep both."""
+        super().__init__(sentence)
+        self.about = about
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,7 @@ class Window:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.start) and math.isfinite(self.end) and self.start < self.end):
-            raise TraceError(f'window "{self.start:.15g}:{self.end:.15g}" is empty; {_WINDOW_REMEDY}')
+            raise TraceError(f'window "{self.start:.15g}:{self.end:.15g}" is empty; {_WINDOW_REMEDY}', "window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +113,11 @@ def parse_window(text: str) -> Window:
     """Read "A:B", seconds of the trace's `submit_s`: "2381359:2556095" -> Window(2381359.0, 2556095.0)."""
     start, colon, end = text.partition(":")
     if not colon:
-        raise TraceError(f'window "{text}" is not a window; {_WINDOW_REMEDY}')
+        raise TraceError(f'window "{text}" is not a window; {_WINDOW_REMEDY}', "window")
     try:
         ends = float(start), float(end)
     except ValueError:
-        raise TraceError(f'window "{text}" has an end that is not a number; {_WINDOW_REMEDY}') from None
+        raise TraceError(f'window "{text}" has an end that is not a number; {_WINDOW_REMEDY}', "window") from None
     return Window(*ends)
 
 
@@ -126,7 +134,8 @@ def _safe(text: str, otherwise: str) -> str:
 def split_by_capacity(jobs: Iterable[TraceJob], capacity: int) -> CapacitySplit:
     """Set aside the jobs that ask for more than `capacity` GPUs; nothing is lost, order is kept."""
     if capacity < 1:
-        raise TraceError(f"capacity {capacity} holds no job; give the number of one-GPU instances, 1 or more")
+        sentence = f"capacity {capacity} holds no job; give the number of one-GPU instances, 1 or more"
+        raise TraceError(sentence, "capacity")
     fitting: list[TraceJob] = []
     too_large: list[TraceJob] = []
     for job in jobs:
@@ -199,7 +208,8 @@ def _slice(path: str, lines: Iterable[str], window: Window, classes: Collection[
     if not jobs:
         raise TraceError(
             f"{path}, column submit_s: no job to run in {window.start:.15g} <= submit_s < {window.end:.15g} "
-            f"({without_gpu} ask for no GPU, {never_started} never started); choose another window"
+            f"({without_gpu} ask for no GPU, {never_started} never started); choose another window",
+            "window",
         )
     jobs.sort(key=lambda job: job.submit)
     return TraceSlice(tuple(jobs), without_gpu=without_gpu, never_started=never_started)

@@ -64,7 +64,7 @@ def trace_slice(
         slice_ = read_trace(trace, span)
         split = split_by_capacity(slice_.jobs, capacity)
     except TraceError as error:
-        raise UserMistake(str(error), place="--trace") from None
+        raise UserMistake(str(error), place=f"--{error.about}") from None
     document, policy = _policy(policy_file)
     return Scenario(
         jobs=split.fitting,
