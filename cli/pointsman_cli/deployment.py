@@ -152,7 +152,17 @@ def _settings(target: Target, outputs: dict[str, str]) -> Settings:
         raise Misconfigured(f"stack {target.stack} has no output {names}: it is not a deployment of Pointsman")
     jobs, control, wakes, dead_letters = (outputs[name] for name in OUTPUTS)
     role = outputs.get("RolloutRole", "")
-    return Settings(jobs, control, wakes, dead_letters, target.endpoint_url, rollout_role=role)
+    stack = _name(str(target.stack))
+    return Settings(jobs, control, wakes, dead_letters, target.endpoint_url, rollout_role=role, stack=stack)
+
+
+def _name(stack: str) -> str:
+    """The stack's name, which may be given by its ARN.
+
+    >>> _name("arn:aws:cloudformation:eu-west-1:123456789012:stack/prod/7a1f"), _name("prod")
+    ('prod', 'prod')
+    """
+    return stack.partition(":stack/")[2].partition("/")[0] or stack
 
 
 def _client(service: str, endpoint_url: str | None, read: float = 10, attempts: int = 3) -> Any:

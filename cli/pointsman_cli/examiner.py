@@ -19,7 +19,7 @@ from pointsman.queues.jobs import Stage
 from pointsman.queues.policy import Policy
 from pointsman.queues.share_drift import share_drift
 from pointsman.rollouts.observations import Answer
-from pointsman.rollouts.phase import switch_name
+from pointsman.rollouts.phase import is_switch
 from pointsman.wiring import Wiring
 from pointsman_cli.examined import Facts, QueueSeen, RolloutSeen, Submission
 from pointsman_cli.policy_queue import live
@@ -197,8 +197,8 @@ class Examiner:
             for line in self.wiring.rollouts.open():
                 if line.phase.terminal:
                     continue
-                ours = switch_name(line.rollout)
-                absent = tuple(a for a in line.alarms if names is not None and a not in names and a != ours)
+                mine = (a for a in line.alarms if not is_switch(a, line.rollout))
+                absent = tuple(a for a in mine if names is not None and a not in names)
                 yield RolloutSeen(line.rollout, line.next_wake_at, absent)
 
     def _rules(self, resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:

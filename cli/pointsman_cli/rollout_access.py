@@ -40,6 +40,11 @@ class RolloutDeployment(Protocol):
         ...
 
     @property
+    def stack(self) -> str:
+        """The stack's name, which its kill switches bear."""
+        ...
+
+    @property
     def control_table(self) -> str:
         """The name of the table that outlives the stack."""
         ...

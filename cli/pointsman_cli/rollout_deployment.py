@@ -10,6 +10,7 @@ from pointsman.aws.kill_switch import CloudWatchKillSwitch
 from pointsman.aws.rollout_table import DynamoRolloutTable
 from pointsman.errors import Misconfigured, UserMistake
 from pointsman.ports import Clock, Standstill
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
 from pointsman.rollouts.request import Request
@@ -42,6 +43,11 @@ class DeployedRollouts:
         return self.wiring.kill_switch
 
     @property
+    def stack(self) -> str:
+        """The stack's name."""
+        return self.wiring.settings.stack
+
+    @property
     def control_table(self) -> str:
         """The name of the table that outlives the stack."""
         return self.wiring.settings.control_table
@@ -56,7 +62,8 @@ class DeployedRollouts:
 
     def rollout_plan(self, request: Request) -> Plan:
         """What a rollout would do; changes nothing."""
-        return make_plan(request, self.wiring.rollout_observer.survey(request), self.clock.now())
+        switch = switch_name(request.rollout, self.wiring.settings.stack)
+        return make_plan(request, self.wiring.rollout_observer.survey(request, switch), self.clock.now())
 
     def command_rollout(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
         """Let the function obey. Raises `UserMistake` with the remedy for what it refuses."""

@@ -8,6 +8,7 @@ import click
 from pointsman.errors import Conflict, Gone, UserMistake
 from pointsman.ports import Standstill
 from pointsman.rollouts.phase import switch_name
+from pointsman.rollouts.record import Switch
 from pointsman_cli import options
 from pointsman_cli.access import Deployment
 from pointsman_cli.failures import FOUND
@@ -79,9 +80,7 @@ def _kill_switches(fleet: RolloutDeployment) -> tuple[tuple[str, ...], tuple[str
     """Those of our rollouts are deleted; another deployment's are left. Both by name."""
     deleted, left = [], []
     for alarm in fleet.kill_switches.standing():
-        try:
-            fleet.rollout_table.load(alarm.removeprefix(switch_name("")))
-        except Gone:
+        if not _ours(fleet, alarm):
             left.append(alarm)
             continue
         fleet.kill_switches.delete(alarm)
@@ -89,11 +88,25 @@ def _kill_switches(fleet: RolloutDeployment) -> tuple[tuple[str, ...], tuple[str
     return tuple(deleted), tuple(left)
 
 
+def _ours(fleet: RolloutDeployment, alarm: str) -> bool:
+    """Whether it bears our stack's name, or is one that a rollout of ours made by this name and has not deleted.
+
+    The name that a release before gave it may be that of another stack's rollout.
+    """
+    if alarm.startswith(switch_name("", fleet.stack)):
+        return True
+    try:
+        record = fleet.rollout_table.load(alarm.removeprefix(switch_name("")).rpartition("/")[2]).record
+    except Gone:
+        return False
+    return record.kill_switch == alarm and record.switch not in {Switch.NONE, Switch.DELETED}
+
+
 def _say(given: list[GivenBack], deleted: tuple[str, ...], left: tuple[str, ...]) -> None:
     say("everything is stopped")
     say(f"kill switches deleted    {', '.join(deleted) or 'none'}")
     for alarm in left:
-        say(f"left alone    {alarm}: of no rollout of this deployment")
+        say(f"left alone    {alarm}: not of this deployment, or deleted by it already")
     for one in given:
         say(f"{one.queue}    {counted(one.jobs, 'job')} with their own priority again")
         for sentence in one.shares:

@@ -5,14 +5,14 @@ from os import environ
 from typing import Any
 
 from pointsman.loops.rollout_commands import RolloutCommands
-from pointsman.settings import STATE_MACHINE, Settings
+from pointsman.settings import STACK, STATE_MACHINE, Settings
 from pointsman.wiring import Wiring
 
 
 @cache
 def commands() -> RolloutCommands:
     """Made once for a container."""
-    return Wiring(Settings.from_environment(environ, STATE_MACHINE)).rollout_commands()
+    return Wiring(Settings.from_environment(environ, STATE_MACHINE, STACK)).rollout_commands()
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pointsman.loops.way_back import WayBack
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import SubmitUpdate, replay
 from pointsman.rollouts.observations import LockView
-from pointsman.rollouts.phase import Phase, switch_name
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Check
 from pointsman.rollouts.record import HoldKind, NoteState, RolloutRecord, State
 from pointsman.rollouts.request import INVOCATIONS, Amount, Guard, Request, Target, Yielding
@@ -241,8 +241,8 @@ def test_a_rollout_that_the_first_release_began_is_finished(account: Account) ->
     assert (component.state, len(component.attempts)) == (State.UPDATING, 1)
     assert component.sent_at is not None
     account.emulator.run(component.sent_at)
-    account.ports.switch.make(switch_name("r1"))
-    new, alarms = stored.plan.member("llm").new, (ERRORS, switch_name("r1"))
+    account.ports.switch.make(stored.record.kill_switch)
+    new, alarms = stored.plan.member("llm").new, (ERRORS, stored.record.kill_switch)
     account.ports.fleet.update(SubmitUpdate("llm", component.attempts[0], new, 60.0, alarms, component.sent_at))
 
     assert account.run() is Phase.SUCCEEDED, account.record.cause

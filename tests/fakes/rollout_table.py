@@ -9,7 +9,6 @@ from pointsman.rollout_wake_ports import OpenRollout, Woken
 from pointsman.rollouts.decision import CreateSwitch, Decision, DeleteSwitch, FireSwitch, JournalEntry
 from pointsman.rollouts.draft import MOST_CHANGES
 from pointsman.rollouts.observations import LockView
-from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.reasons import Notice
 from pointsman.rollouts.request import Request
 from tests.fakes.faults import Faulty, can_fail
@@ -121,7 +120,7 @@ class FakeRolloutTable(Faulty):
             stored, plan = kept.stored, kept.stored.plan
             alarms, endpoints = (), ()
             if plan is not None and plan.endpoints:
-                alarms = tuple(sorted({watch.alarm for watch in plan.watches} | {switch_name(rollout)}))
+                alarms = tuple(sorted({watch.alarm for watch in plan.watches} | {stored.record.kill_switch}))
                 endpoints = plan.endpoints
             phase, unsent = stored.record.phase, stored.unsent
             if kept.open:

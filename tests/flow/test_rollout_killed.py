@@ -54,7 +54,7 @@ def outlive(fleet: Fleet) -> None:
 def projection(fleet: Fleet) -> dict[str, Any]:
     """What must be the same, whatever died on the way."""
     record = fleet.record().record
-    alarms = fleet.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill-")["MetricAlarms"]
+    alarms = fleet.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill/")["MetricAlarms"]
     component = fleet.aws.inference_model.components["llm"]
     return {
         "phase": record.phase,

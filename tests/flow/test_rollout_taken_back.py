@@ -75,7 +75,7 @@ def test_people_are_told_once_of_each_thing(taken: TakenBack) -> None:
 
 
 def test_nothing_of_it_is_left(taken: TakenBack) -> None:
-    alarms = taken.fleet.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill-")["MetricAlarms"]
+    alarms = taken.fleet.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill/")["MetricAlarms"]
     assert alarms == []
     assert {lock.owner for lock in taken.fleet.wiring.rollouts.locks(["chat"]).values()} == {""}
     assert not taken.fleet.aws.failures

@@ -65,7 +65,7 @@ def projection(stage: Stage) -> dict[str, Any]:
     record, endpoints = stored.record, [endpoint.name for endpoint in stage.scenario.endpoints]
     (topic,) = sns_backends["123456789012"]["us-east-1"].topics.values()
     told = [attributes["notice"]["Value"] for *_, attributes, _ in topic.sent_notifications]
-    alarms = stage.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill-")["MetricAlarms"]
+    alarms = stage.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill/")["MetricAlarms"]
     result = stage.result(faults=())
     return {
         "phase": record.phase,

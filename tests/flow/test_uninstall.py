@@ -39,14 +39,14 @@ def share_of(day: Day) -> tuple[int, str]:
 
 
 def kill_switches(day: Day) -> list[str]:
-    found = day.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill-")
+    found = day.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill")
     return [alarm["AlarmName"] for alarm in found["MetricAlarms"]]
 
 
-def leave_kill_switch(day: Day, rollout: str) -> None:
+def leave_kill_switch(day: Day, alarm: str) -> None:
     """As a rollout leaves one that could not delete it."""
     day.aws.client("cloudwatch").put_metric_alarm(
-        AlarmName=f"pointsman-kill-{rollout}", Namespace="Pointsman/KillSwitch", MetricName="Fired",
+        AlarmName=alarm, Namespace="Pointsman/KillSwitch", MetricName="Fired",
         Statistic="Maximum", Period=60, EvaluationPeriods=1, Threshold=0.0, ComparisonOperator="GreaterThanThreshold",
     )  # fmt: skip
 
@@ -82,8 +82,8 @@ def lived() -> Iterator[Day]:
             quotaShareArn=arn, preemptionConfiguration={"inSharePreemption": "ENABLED"}
         )
         refused_rollout(day)
-        leave_kill_switch(day, ROLLOUT)
-        leave_kill_switch(day, "of-another-deployment")
+        leave_kill_switch(day, f"pointsman-kill/pointsman/{ROLLOUT}")
+        leave_kill_switch(day, f"pointsman-kill/another-deployment/{ROLLOUT}")
         yield day
 
 
@@ -107,7 +107,7 @@ def test_a_deployment_goes_and_comes_back() -> None:
         told: dict[str, Any] = json.loads(result.stdout)
         assert share_of(day) == (0, "DISABLED")
         assert set(day.priorities_of_waiting().values()) == {0}
-        assert kill_switches(day) == ["pointsman-kill-of-another-deployment"]
+        assert kill_switches(day) == [f"pointsman-kill/another-deployment/{ROLLOUT}"]
         assert told["kill_switches"]["left"] == kill_switches(day)
         assert {one["queue"]: one["jobs"] for one in told["queues"]} == {QUEUE: len(lifted), "quota": 0}
         day.pass_minutes(2)

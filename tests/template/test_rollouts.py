@@ -43,9 +43,10 @@ def test_the_definition_gets_each_name_that_it_has_a_place_for(written: dict[str
 
 def test_no_alarm_but_a_kill_switch_is_made_set_or_deleted(stack: Stack) -> None:
     touching = {"cloudwatch:PutMetricAlarm", "cloudwatch:SetAlarmState", "cloudwatch:DeleteAlarms"}
-    prefix = switch_name("")
+    prefixes = [switch_name("", "${AWS::StackName}"), switch_name("")]
     for function in stack.functions:
         for statement in stack.statements(function):
             if touching & set(statement["Action"]):
                 assert function == "AdvanceRolloutFunction"
-                assert statement["Resource"]["Fn::Sub"].endswith(f":alarm:{prefix}*")
+                found = [resource["Fn::Sub"].partition(":alarm:")[2] for resource in statement["Resource"]]
+                assert found == [f"{prefix}*" for prefix in prefixes]

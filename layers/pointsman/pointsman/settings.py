@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pointsman.errors import Misconfigured
 
+STACK = "STACK_NAME"
 STATE_MACHINE = "STATE_MACHINE_ARN"
 NOTICES_TOPIC = "NOTICES_TOPIC_ARN"
 ROLLOUT_ROLE = "ROLLOUT_ROLE_ARN"
@@ -14,8 +15,8 @@ ROLLOUT_ROLE = "ROLLOUT_ROLE_ARN"
 class Settings:
     """Names of the resources of one deployment; `endpoint_url` replaces AWS's own addresses (None: it does not).
 
-    The state machine, the topic and the role that rollouts act under are told only to the functions that use them, and
-    are empty elsewhere.
+    The state machine, the topic, the role that rollouts act under and the stack's own name are told only to the
+    functions that use them, and are empty elsewhere.
     """
 
     jobs_table: str
@@ -26,6 +27,7 @@ class Settings:
     state_machine: str = ""
     notices_topic: str = ""
     rollout_role: str = ""
+    stack: str = ""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], *more: str) -> "Settings":
@@ -47,4 +49,5 @@ class Settings:
             state_machine=environment[STATE_MACHINE] if STATE_MACHINE in more else "",
             notices_topic=environment[NOTICES_TOPIC] if NOTICES_TOPIC in more else "",
             rollout_role=environment[ROLLOUT_ROLE] if ROLLOUT_ROLE in more else "",
+            stack=environment[STACK] if STACK in more else "",
         )

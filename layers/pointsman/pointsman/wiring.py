@@ -305,4 +305,5 @@ class Wiring:
             dead_letters=self._dead_letters("commands"),
             read_request=parse_request,
             log=PowertoolsRolloutLog(),
+            stack=self.settings.stack,
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pointsman.rollouts.decision import replay
 from pointsman.rollouts.observations import LockView
-from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.phase import Phase, is_switch
 from pointsman.rollouts.record import HoldKind, Intent, RolloutRecord, State
 from pointsman_emulator.models.inference_update import Update
 from tests.fakes.rollout_table import Kept
@@ -102,7 +102,7 @@ def afterwards(truth: Truth, kept: Kept, told: list[str], switches: set[str]) ->
             truth.wrongly("S18", "nobody was told of the end")
         if truth.told_of_alarm and f"{record.rollout}/late-alarm/{ALARM}" not in mine:
             truth.wrongly("S18", "an alarm fired after the end, and nobody was told of it")
-        if f"pointsman-kill-{record.rollout}" in switches and not record.needs_human:
+        if any(is_switch(alarm, record.rollout) for alarm in switches) and not record.needs_human:
             truth.wrongly("S15", "the kill switch is left after the end")
         return
     if record.intent is Intent.REVERT:

@@ -181,7 +181,7 @@ def _wrong(day: Day, target: str) -> Iterator[Violation]:
     owners = {lock.owner for lock in fleet.wiring.rollouts.locks(["chat"]).values()} - {""}
     if owners and not human:
         yield Violation("L5", f"chat is locked by {owners} after the end")
-    switches = fleet.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill-")["MetricAlarms"]
+    switches = fleet.aws.client("cloudwatch").describe_alarms(AlarmNamePrefix="pointsman-kill/")["MetricAlarms"]
     if switches and not human:
         yield Violation("S15", "the kill switch is left after the end")
     yield from _told(fleet, stored)

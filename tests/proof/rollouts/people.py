@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.errors import PointsmanError
 from pointsman.rollout_inbound import Command, Verb
 from pointsman.rollouts.observations import AlarmState, LockView
+from pointsman.rollouts.phase import SWITCHES
 from pointsman.rollouts.record import HoldKind, State
 from pointsman_emulator.models.inference import InferenceRefusedError
 from tests.proof.rollouts.draw import DEEDS
@@ -32,6 +33,8 @@ class People:
         self.paused: dict[str, float] = {}  # since when, where that was answered
         self.stopped_at: float | None = None
         self.took_lock: dict[str, float] = {}  # endpoints whose lock someone has taken by hand, and when
+        self.switch_gone: dict[str, float] = {}  # kill switches that someone deleted, and when
+        self.scaled: dict[str, tuple[float, int]] = {}  # when someone last set a component's copies, and to how many
 
     def does(self, deed: str) -> None:
         """One deed of the world's own, at any time."""
@@ -52,6 +55,14 @@ class People:
                 world.later(world.luck.uniform(60, 3000), lambda: self.command(Verb.RESUME))
 
     def _take_lock(self, endpoint: str) -> None:
+    def delete_switches(self) -> None:
+        """Someone tidies up alarms of which nobody knows whose they are."""
+        bells = self.world.signals.bells
+        for alarm in [name for name in bells if name.startswith(SWITCHES)]:
+            self.world.faults["a kill switch is deleted"] += 1
+            del bells[alarm]
+            self.switch_gone[alarm] = self.world.true_now()
+
         """Someone writes the table by hand, and mends that after a while."""
         held = self.world.table.held
         lock = held.get(endpoint)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.gate import LAG
-from pointsman.rollouts.phase import Phase, switch_name
+from pointsman.rollouts.phase import Phase, is_switch
 from pointsman.rollouts.plan import Plan
-from pointsman.rollouts.record import HoldKind, Intent, RolloutRecord, State
+from pointsman.rollouts.record import HoldKind, Intent, RolloutRecord, State, Switch
 from pointsman_emulator.models.inference import Component
 from pointsman_emulator.models.inference_update import Update
 
@@ -28,8 +28,9 @@ def begins(truth: "Truth", act: SubmitUpdate, part: Component, late: float) -> N
     plan, name, people = truth.plan, act.component, truth.world.people
     if plan is None:
         return
-    switch = switch_name(truth.name)
-    if switch not in act.alarms or switch not in truth.signals.bells:
+    switch = next((alarm for alarm in act.alarms if is_switch(alarm, truth.name)), "")
+    gone = people.switch_gone.get(switch, truth.now())
+    if not switch or (switch not in truth.signals.bells and gone < truth.now() - late):
         truth.wrongly("switch", f"{name} is updated, and nothing could stop it")
     if left := {guard.alarm for guard in plan.request.guards if guard.native} - set(act.alarms):
         truth.wrongly("switch", f"{name} is updated, and SageMaker does not watch {min(left)}")
@@ -100,7 +101,7 @@ def goes_on(truth: "Truth") -> None:
     if record.phase.terminal or truth.ended_at is not None:
         return
     if truth.turned_at is not None and now > truth.turned_at + SLOW:
-        bell = truth.signals.bells.get(switch_name(truth.name))
+        bell = next((bell for alarm, bell in truth.signals.bells.items() if is_switch(alarm, truth.name)), None)
         for name in truth.sent:
             part = truth.model.components.get(name)
             change = part.change if part is not None else None
@@ -109,6 +110,13 @@ def goes_on(truth: "Truth") -> None:
             if forward and (bell is None or bell.state.value != "ALARM"):
                 truth.wrongly("switch", f"{name} goes on to {truth.new}, and its rollout has turned long ago")
     for hold in record.holds:
+    gone = truth.world.people.switch_gone.get(record.kill_switch)
+    if gone is not None and record.kill_switch in truth.signals.bells:
+        del truth.world.people.switch_gone[record.kill_switch]
+    elif gone is not None and record.phase is Phase.RUNNING and record.switch is Switch.READY:
+        quiet = max([gone, *(component.since for component in record.components)])
+        if now > quiet + SLOW and not any(component.outstanding for component in record.components):
+            truth.wrongly("switch", f"{record.kill_switch} is gone, and is not made again")
         if hold.expiry is not None and hold.kind is not HoldKind.FREEZE and now > hold.expiry + SLOW:
             truth.wrongly("L1", f"held ({hold.kind.value}) beyond its time")
 

@@ -10,6 +10,7 @@ from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.rollout_ports import AlarmQuery, StoredRollout
 from pointsman.rollouts.decision import Decision, SubmitUpdate
 from pointsman.rollouts.observations import UNREAD, AlarmView, Observations, Suspension
+from pointsman.rollouts.phase import is_switch
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import RolloutRecord
 from pointsman.rollouts.request import Request
@@ -50,10 +51,9 @@ class WatchedFleet(_Watched):
     _port: SageMakerFleet
 
     def update(self, act: SubmitUpdate) -> None:
-        alarms = [name for name in act.alarms if name.startswith("pointsman-kill-")]
         world = self._world
-        mine = alarms[0].removeprefix("pointsman-kill-") if alarms else ""
-        truth = world.truths.get(mine) or self._whose(act.component)[0]
+        mine = [world.truths[name] for alarm in act.alarms for name in world.truths if is_switch(alarm, name)]
+        truth = mine[0] if mine else self._whose(act.component)[0]
         truth.updates(act, lambda: self._port.update(act))
 
     def set_copies(self, component: str, copies: int) -> None:
@@ -104,7 +104,9 @@ class WatchedSignals(_Watched):
         self._port.fire(alarm)
 
     def _change(self, alarm: str, what: str) -> None:
-        self._world.truths[alarm.removeprefix("pointsman-kill-")].changes(what)
+        for name, truth in self._world.truths.items():
+            if is_switch(alarm, name):
+                truth.changes(what)
 
 
 class WatchedObserver(_Watched):

@@ -21,7 +21,8 @@ from pointsman.loops.rollout_wakers import DueRollouts, RolloutRelay, RolloutWak
 from pointsman.loops.way_back import WayBack
 from pointsman.rollout_documents import parse_request
 from pointsman.rollouts.commands import By, start
-from pointsman.rollouts.observations import Suspension
+from pointsman.rollouts.observations import AlarmState, Suspension
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.record import RolloutRecord
 from pointsman.rollouts.request import Freeze, Request, Target
 from pointsman.rollouts.specs import Change
@@ -41,7 +42,7 @@ from tests.proof.rollouts.promises import ALARM, alarmed
 from tests.proof.rollouts.sagemaker import SIZES, ModelClient, ModelScaling, fleet_on
 from tests.proof.rollouts.truth import Truth
 from tests.proof.rollouts.watched import WatchedFleet, WatchedObserver, WatchedScaling, WatchedSignals, WatchedTable
-from tests.unit.loops.rollout_world import Log
+from tests.unit.loops.rollout_world import STACK, Log
 from tests.unit.rollouts.build import request
 
 BEGIN = 1_800_000_000.0
@@ -58,7 +59,7 @@ class World:
 
     def __init__(self, drawn: Drawn) -> None:
         self.drawn, self.luck = drawn, Random(f"{drawn.seed} world")
-        self._throttle = Random(f"{drawn.seed} throttle")
+        self._throttle, self._tidy = Random(f"{drawn.seed} throttle"), Random(f"{drawn.seed} tidy")
         self.steps, self.faults, self.numbers = 0, Counter[str](), count(1)
         self._agenda: list[tuple[float, int, Action]] = []
         self._now = BEGIN
@@ -100,8 +101,8 @@ class World:
         self.relay = RolloutRelay(table, waker, teller.late_alarm)
         self.due = DueRollouts(self, table, wrap(self.execution, "execution"), waker, teller.tell_of, self.log)
         self.commands = RolloutCommands(
-            self, table, observer, self.execution, waker, FakeDeadLetters(), parse_request, self.log
-        )
+            self, table, observer, self.execution, waker, FakeDeadLetters(), parse_request, self.log, STACK,
+        )  # fmt: skip
 
     def _fleet(self) -> None:
         model, role = self.model, "arn:aws:iam::123456789012:role/endpoints"
@@ -288,7 +289,9 @@ class World:
         asked["freezes"] = tuple(Freeze(BEGIN + since, BEGIN + until) for since, until in asked["freezes"])
         wanted: Request = request(rollout=rollout, targets=(Target(prefix="m"),), change=Change(model=model), **asked)
         self.watch(rollout)
-        self.table.create(wanted, start(wanted, By("ana", self._now)))
+        older = self._tidy.random() < 0.2  # asked for before this release, which names kill switches otherwise
+        switch = "" if older else switch_name(rollout, STACK)
+        self.table.create(wanted, start(wanted, By("ana", self._now), switch))
         self.execution.start(rollout, 1)
 
     def run(self) -> "World":
@@ -312,6 +315,8 @@ class World:
         self.live(self._now + AFTER)  # whoever is late comes now
         self.troubled = False
         while self._now < BEGIN + LONGEST and not self._over():
+        if self.drawn.deeds and self._tidy.random() < 0.15:
+            self.later(self._tidy.uniform(200, 6000), self.people.delete_switches)
             self.live(self._now + 300.0)
         self.live(self._now + AFTER)
         told = [notice.key for notice in self.notices.told]

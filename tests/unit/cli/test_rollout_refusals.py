@@ -137,7 +137,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[RolloutCommand
 
 
 def untouched(world: World) -> None:
-    switch = "pointsman-kill-r1"
+    switch = "pointsman-kill/prod/r1"
     assert not any(switch in act.alarms for part in world.fleet.parts.values() for act in part.sent)
     assert switch not in world.signals.bells
     assert "r1" not in {lock.owner for lock in world.table.locks(["e1", "e2"]).values()}

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from pointsman.ports import Write
 from pointsman.queues.jobs import merge
+from pointsman.rollouts.record import Switch
 from pointsman_cli.access import Target
 from pointsman_cli.main import cli
 from tests.fakes.rollout_table import FakeRolloutTable
@@ -38,6 +39,7 @@ class Fleet:
     rollout_table: FakeRolloutTable
     kill_switches: Leftovers = field(default_factory=Leftovers)
     control_table: str = "control-1"
+    stack: str = "prod"
 
 
 @dataclass
@@ -78,9 +80,25 @@ def test_rollouts_that_are_open_are_brought_to_their_end_first(installed: Instal
     assert "`pointsman rollout abort`" in result.stderr
     assert not installed.deployment.control.stopped()
     installed.world.run()
-    installed.fleet.kill_switches.names = ["pointsman-kill-r1", "pointsman-kill-other"]
+    ours, others = ["pointsman-kill/prod/r1", "pointsman-kill/prod/lost"], ["pointsman-kill/prod-b/r1"]
+    installed.fleet.kill_switches.names = [*ours, *others]
     told = json.loads(installed.run("--json").stdout)
-    assert told["kill_switches"] == {"deleted": ["pointsman-kill-r1"], "left": ["pointsman-kill-other"]}
+    assert told["kill_switches"] == {"deleted": ours, "left": others}
+
+
+@pytest.mark.parametrize(
+    "switch, deleted", [(Switch.DELETING, True), (Switch.DELETED, False)], ids=["never seen gone", "deleted already"]
+)
+def test_a_kill_switch_of_a_name_that_two_deployments_may_share_is_deleted_only_where_ours_is_left(
+    installed: Installed, switch: Switch, deleted: bool
+) -> None:
+    installed.world.ask()
+    installed.world.run()
+    kept = installed.world.table.kept["r1"]
+    kept.stored = replace(kept.stored, record=replace(kept.stored.record, alarm="", switch=switch))
+    installed.fleet.kill_switches.names = ["pointsman-kill-other", "pointsman-kill-r1"]
+    told = json.loads(installed.run("--json").stdout)
+    assert told["kill_switches"]["deleted"] == (["pointsman-kill-r1"] if deleted else [])
 
 
 @pytest.mark.parametrize(

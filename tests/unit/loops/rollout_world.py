@@ -18,7 +18,7 @@ from pointsman.rollout_wake_ports import Life
 from pointsman.rollouts.commands import By, start
 from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.observations import AlarmState, ScalingView
-from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.phase import Phase, switch_name
 from pointsman.rollouts.request import Amount, Request
 from pointsman.rollouts.specs import Spec
 from tests.fakes.clock import FakeClock
@@ -30,7 +30,7 @@ from tests.fakes.rollout_signals import FakeExecution, FakeNotices, FakeSignals
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.unit.rollouts.build import NEW, OLD, SMALL_BOX, request
 
-ALARM = "fleet-errors"
+ALARM, STACK = "fleet-errors", "prod"
 Wrap = Callable[[Any, str], Any]
 
 
@@ -94,13 +94,13 @@ class World:
         self.relay = RolloutRelay(table, self.waker, teller.late_alarm)
         self.due = DueRollouts(self.clock, table, execution, self.waker, teller.tell_of, self.log)
         self.commands = RolloutCommands(
-            self.clock, table, self.observer, execution, self.waker, self.dead_letters, parse_request, self.log
-        )
+            self.clock, table, self.observer, execution, self.waker, self.dead_letters, parse_request, self.log, STACK,
+        )  # fmt: skip
 
     def ask(self, **changes: Any) -> None:
         """A rollout is asked for."""
         wanted = small(**changes)
-        self.table.create(wanted, start(wanted, By("ana", self.clock.now())))
+        self.table.create(wanted, start(wanted, By("ana", self.clock.now()), switch_name(wanted.rollout, STACK)))
         self.execution.start(wanted.rollout, 1)
 
     @property

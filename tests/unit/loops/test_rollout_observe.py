@@ -99,11 +99,11 @@ def test_what_a_prefix_or_a_tag_may_name_is_not_left_out_for_want_of_permission(
 def test_roles_are_asked_about_the_alarms_that_their_components_list_and_the_kill_switch() -> None:
     world = World()
     guards = (Guard("{component}-errors"), Guard("fleet", native=True), Guard("gate-only"))
-    world.observer.survey(small(guards=guards))
+    world.observer.survey(small(guards=guards), "pointsman-kill/prod/r1")
 
     assert [(role, resources) for role, _, resources in world.permissions.asked if role == "r"] == [
-        ("r", ("fleet", "m1-errors", "pointsman-kill-r1")),
-        ("r", ("fleet", "m2-errors", "pointsman-kill-r1")),
+        ("r", ("fleet", "m1-errors", "pointsman-kill/prod/r1")),
+        ("r", ("fleet", "m2-errors", "pointsman-kill/prod/r1")),
     ]
 
 

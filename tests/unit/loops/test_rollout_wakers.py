@@ -26,7 +26,7 @@ def test_an_alarm_wakes_the_rollouts_that_watch_it_and_no_other() -> None:
     assert world.execution.answered == []
     assert world.relay.alarm(ALARM, fired=True) == ("r1",)
     assert world.execution.answered == ["token-1"]
-    assert world.relay.alarm("pointsman-kill-r1", fired=False) == ("r1",)
+    assert world.relay.alarm("pointsman-kill/prod/r1", fired=False) == ("r1",)
 
 
 def pair() -> World:

@@ -71,7 +71,7 @@ class Stage:
         self.instances = self._instances()
         self.aws.watch(self._alarm)
         self._alarms = {alarm.name for alarm in self.scenario.alarms}
-        self._alarms.add(switch_name(str(self.scenario.request["rollout"])))
+        self._alarms.add(switch_name(str(self.scenario.request["rollout"]), self.deployed.stack.name))
         self._looked = 0.0
 
     def ask(self) -> None:

@@ -7,7 +7,7 @@ from pointsman.aws.alarms import pages
 from pointsman.aws.faults import Translated
 from pointsman.aws.unreadable import understood
 from pointsman.errors import Gone
-from pointsman.rollouts.phase import switch_name
+from pointsman.rollouts.phase import SWITCHES
 
 NAMESPACE, METRIC = "Pointsman/KillSwitch", "Fired"
 
@@ -41,7 +41,7 @@ class CloudWatchKillSwitch:
     @understood
     def standing(self) -> tuple[str, ...]:
         """The names of all that there are in the account and region, whosever they are."""
-        asked = {"AlarmNamePrefix": switch_name(""), "AlarmTypes": ["MetricAlarm"]}
+        asked = {"AlarmNamePrefix": SWITCHES, "AlarmTypes": ["MetricAlarm"]}
         found = pages(self._cloudwatch.describe_alarms, asked)
         return tuple(alarm["AlarmName"] for page in found for alarm in page["MetricAlarms"])
 

@@ -17,7 +17,6 @@ from pointsman.rollout_ports import Refusal, StoredRollout
 from pointsman.rollouts.decision import Decision, JournalEntry, ResumeScaling, SetCopies, SubmitUpdate, SuspendScaling
 from pointsman.rollouts.draft import MOST_CHANGES
 from pointsman.rollouts.observations import LockView
-from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.reasons import Notice
 from pointsman.rollouts.record import SCHEMA, RolloutRecord
@@ -252,7 +251,7 @@ def _wakers(decision: Decision) -> dict[str, Any]:
     """Whose events wake the rollout, as attributes of its line in the index."""
     if decision.plan is None or not decision.plan.endpoints:
         return {}
-    alarms = {watch.alarm for watch in decision.plan.watches} | {switch_name(decision.record.rollout)}
+    alarms = {watch.alarm for watch in decision.plan.watches} | {decision.record.kill_switch}
     return {"alarms": {"SS": sorted(alarms)}, "endpoints": {"SS": list(decision.plan.endpoints)}}
 
 

@@ -133,7 +133,7 @@ class RolloutLoop:
         record = stored.record
         if stored.plan is None:
             try:
-                seen = self.observer.survey(stored.request)
+                seen = self.observer.survey(stored.request, record.kill_switch)
             except Misconfigured as error:  # nothing has been changed: better refused than held for ever
                 return abort(record, By("pointsman", self.clock.now(), f"what it names cannot be read: {error}"))
             return freeze(record, stored.request, seen, self.clock.now())

@@ -19,6 +19,7 @@ from pointsman.rollouts import commands
 from pointsman.rollouts.commands import By, CommandRefused
 from pointsman.rollouts.decision import Decision
 from pointsman.rollouts.linked import retried_request, rollback_ended
+from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.record import HoldKind
 from pointsman.rollouts.request import Request
 
@@ -41,7 +42,10 @@ class Obeyed:
 
 @dataclass(frozen=True, slots=True)
 class RolloutCommands:
-    """Obeys commands; `read_request` turns a request's document into what the core decides on."""
+    """Obeys commands; `read_request` turns a request's document into what the core decides on.
+
+    Kill switches bear the name of the `stack`, whose rollouts these are.
+    """
 
     clock: Clock
     table: RolloutTable
@@ -51,6 +55,7 @@ class RolloutCommands:
     dead_letters: DeadLetters
     read_request: Callable[[Mapping[str, Any]], Request]
     log: RolloutLog
+    stack: str
 
     def receive(self, event: Mapping[str, Any]) -> Obeyed | None:
         """A payload into a command, obeyed.
@@ -102,7 +107,8 @@ class RolloutCommands:
         return self._start(request, wanted)
 
     def _start(self, request: Request, wanted: Command) -> Obeyed:
-        return self._begin(request, commands.start(request, By(wanted.actor, self.clock.now(), wanted.reason)))
+        by = By(wanted.actor, self.clock.now(), wanted.reason)
+        return self._begin(request, commands.start(request, by, switch_name(request.rollout, self.stack)))
 
     def _begin(self, request: Request, decision: Decision) -> Obeyed:
         """Store a new rollout and start its execution; the same request twice is one rollout."""
@@ -164,7 +170,8 @@ class RolloutCommands:
         if stored.plan is None:
             raise CommandRefused("it changed nothing, so there is nothing to take back", "")
         seen = self.observer.way_back(stored, stored.plan)
-        decision = rollback_ended(stored.record, stored.plan, name, seen, By(wanted.actor, now, wanted.reason))
+        by, switch = By(wanted.actor, now, wanted.reason), switch_name(name, self.stack)
+        decision = rollback_ended(stored.record, stored.plan, name, seen, by, switch)
         request = decision.plan.request if decision.plan is not None else stored.request
         return self._begin(request, decision)
 

@@ -56,8 +56,11 @@ class RolloutObserver:
     stop: StopSwitch
     grounds: WayBack
 
-    def survey(self, request: Request) -> Observations:
-        """What a plan is made from. Raises `Transient` where a gap would look like a fault of the request."""
+    def survey(self, request: Request, switch: str = "") -> Observations:
+        """What a plan is made from; `switch` is what the kill switch will be called.
+
+        Raises `Transient` where a gap would look like a fault of the request.
+        """
         began = self.clock.now()
         components = self._targets(request)
         views = [view for view in components.values() if isinstance(view, ComponentView)]
@@ -72,7 +75,7 @@ class RolloutObserver:
         return replace(
             seen,
             endpoints={
-                name: replace(view, reads_alarms=self._reads_alarms(request, facts[name], members))
+                name: replace(view, reads_alarms=self._reads_alarms(request, facts[name], members, switch))
                 for name, view in seen.endpoints.items()
             },
             alarms=_whole(self.gauges.read([AlarmQuery(name) for name in sorted(alarms)], began)),
@@ -92,7 +95,7 @@ class RolloutObserver:
         for name in wanted:
             components[name] = self._component(name)
         occupants = self._occupants(facts, components, patient=True)
-        switch = switch_name(record.rollout)
+        switch = record.kill_switch
         alarms = self._alarms(stored, plan, began, switch)
         fired = alarms.pop(switch, None)
         return Observations(
@@ -173,14 +176,16 @@ class RolloutObserver:
                     components[name] = self._component(name)
         return found
 
-    def _reads_alarms(self, request: Request, facts: EndpointFacts, members: Iterable[ComponentView]) -> Answer:
+    def _reads_alarms(
+        self, request: Request, facts: EndpointFacts, members: Iterable[ComponentView], switch: str
+    ) -> Answer:
         """Whether the endpoint's role may read the alarms that its components will list."""
         guards = [guard for guard in request.guards if guard.native or guard.own]
         mine = [member for member in members if member.endpoint == facts.name]
         alarms = {guard.named(member.name, member.endpoint) for guard in guards for member in mine}
         if not facts.role or not mine:
             return Answer.UNKNOWN
-        return self.permissions.reads_alarms(facts.role, [*sorted(alarms), switch_name(request.rollout)])
+        return self.permissions.reads_alarms(facts.role, [*sorted(alarms), switch or switch_name(request.rollout)])
 
     def _alarms(self, stored: StoredRollout, plan: Plan, now: float, switch: str) -> dict[str, AlarmView]:
         since = stored.record.window_from

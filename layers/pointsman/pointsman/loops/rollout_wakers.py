@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pointsman.errors import Gone, PointsmanError, Transient
 from pointsman.ports import Clock
 from pointsman.rollout_wake_ports import Execution, Life, OpenRollout, RolloutIndex, RolloutWakeLog
-from pointsman.rollouts.phase import switch_name
+from pointsman.rollouts.phase import is_switch
 
 WATCHED_AFTER = 86_400.0  # seconds after a rollout's end in which an alarm of its is told of
 
@@ -44,7 +44,7 @@ class RolloutRelay:
         """
         concerned = [line for line in self.table.open() if alarm in line.alarms]
         for line in concerned:
-            if line.phase.terminal and fired and alarm != switch_name(line.rollout):
+            if line.phase.terminal and fired and not is_switch(alarm, line.rollout):
                 with suppress(Gone):
                     self.late(line.rollout, alarm)
         return self._wake([line.rollout for line in concerned if not line.phase.terminal])

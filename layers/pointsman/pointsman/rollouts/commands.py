@@ -46,10 +46,10 @@ class By:
     reason: str = ""
 
 
-def start(request: Request, by: By) -> Decision:
-    """A new rollout; its first pass plans it."""
+def start(request: Request, by: By, switch: str = "") -> Decision:
+    """A new rollout, whose kill switch has this name; its first pass plans it."""
     before = RolloutRecord(request.rollout)
-    after = replace(before, started_at=by.at, started_by=by.actor, since=by.at)
+    after = replace(before, alarm=switch, started_at=by.at, started_by=by.actor, since=by.at)
     return _decision(before, after, by, Reason.STARTED, f"Asked for by {by.actor}.", "started")
 
 

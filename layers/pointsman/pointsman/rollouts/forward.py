@@ -24,6 +24,7 @@ from pointsman.rollouts.record import (
 )
 from pointsman.rollouts.request import Capacity, NoTraffic, SingleCopy
 from pointsman.rollouts.submit import batches_now, has_room, prepare, send
+from pointsman.rollouts.switch import make_switch
 
 _APPLIED = frozenset({State.SETTLING, State.BAKING, State.DONE_NEW, State.SKIPPED})
 _GOING = frozenset({NoteState.NOTED, NoteState.LOWERING})
@@ -191,7 +192,7 @@ def _sized(draft: Draft, member: Member) -> Member:
 def _update(draft: Draft, wave: list[ComponentRecord]) -> None:
     if any(hold.kind is not HoldKind.CAPACITY and hold.owner not in SHOWING for hold in draft.record.holds):
         return
-    if draft.seen.kill_switch is AlarmState.OK:
+    if make_switch(draft):
         _begin(draft, wave)
     wave = [draft.record.component(c.name) for c in wave]
     _show_firing(draft, wave)
@@ -249,6 +250,10 @@ def _fired_since(draft: Draft, component: ComponentRecord) -> bool:
 
 
 def _hindrance(draft: Draft) -> str:
+    state = draft.seen.kill_switch
+    if state is not AlarmState.OK:
+        is_ = "is missing" if state is None else f"is not OK ({state.value})"
+        return f"their kill switch, alarm {draft.record.kill_switch}, {is_}"
     if draft.seen.scaling is None:
         return "auto scaling cannot be read"
     return "busy, not yet settled, or the endpoint is not InService"

@@ -25,7 +25,9 @@ def retried_request(record: RolloutRecord, request: Request, rollout: str) -> Re
     return replace(request, rollout=rollout, targets=targets, retry_of=record.rollout)
 
 
-def rollback_ended(record: RolloutRecord, plan: Plan, rollout: str, seen: Observations, by: By) -> Decision:
+def rollback_ended(
+    record: RolloutRecord, plan: Plan, rollout: str, seen: Observations, by: By, switch: str = ""
+) -> Decision:
     """A new rollout that takes back what an ended one left new, to each component's own old specification.
 
     It begins on its way back: what has the old version already is only verified, what someone changed is left to them.
@@ -54,6 +56,7 @@ def rollback_ended(record: RolloutRecord, plan: Plan, rollout: str, seen: Observ
         phase=Phase.ROLLING_BACK,
         intent=Intent.REVERT,
         back=Back.DRAIN,
+        alarm=switch,
         started_at=by.at,
         started_by=by.actor,
         since=by.at,

@@ -29,6 +29,17 @@ _TERMINAL = frozenset(
 )
 
 
-def switch_name(rollout: str) -> str:
-    """The kill switch's name, never used again: a rollout's id is not."""
-    return f"pointsman-kill-{rollout}"
+SWITCHES = "pointsman-kill"  # how the names of all kill switches begin
+
+
+def switch_name(rollout: str, stack: str = "") -> str:
+    """The kill switch's name, never used again: a rollout's id is not, in its stack. Neither has a slash in its name.
+
+    Without a stack it is what a release named it that did not tell two deployments of one account apart.
+    """
+    return f"{SWITCHES}/{stack}/{rollout}" if stack else f"{SWITCHES}-{rollout}"
+
+
+def is_switch(alarm: str, rollout: str) -> bool:
+    """Whether this is the name of a kill switch of such a rollout, whatever the stack."""
+    return alarm == switch_name(rollout) or (alarm.startswith(f"{SWITCHES}/") and alarm.endswith(f"/{rollout}"))

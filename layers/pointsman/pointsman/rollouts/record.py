@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 
 from pointsman.rollouts.batches import Batch
 from pointsman.rollouts.observations import NOTHING, Suspension
-from pointsman.rollouts.phase import Phase
+from pointsman.rollouts.phase import Phase, switch_name
 from pointsman.rollouts.specs import Spec
 
 SCHEMA = 1
@@ -243,6 +243,8 @@ class GateWaiver:
 class RolloutRecord:
     """One rollout; `cause` is the first reason for which its intent rose, kept.
 
+    `alarm` is the name of its kill switch (empty: a release began it that named them by the rollout alone).
+
     `window_from` is where the gate's present window begins; `settled_at` when the wave was first seen whole; `baked`
     the seconds baked before `baking_since`. `wave` counts from 0.
     """
@@ -265,6 +267,7 @@ class RolloutRecord:
     baking_since: float | None = None
     reserved_wave: int | None = None
     switch: Switch = Switch.NONE
+    alarm: str = ""
     switch_since: float = 0.0
     switch_asked_at: float | None = None
     copies: tuple[CopyNote, ...] = ()
@@ -293,6 +296,11 @@ class RolloutRecord:
             self,
             components=tuple(component if c.name == component.name else c for c in self.components),
         )
+
+    @property
+    def kill_switch(self) -> str:
+        """The name of its kill switch."""
+        return self.alarm or switch_name(self.rollout)
 
     @property
     def gate(self) -> int:

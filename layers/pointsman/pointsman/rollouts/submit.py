@@ -12,7 +12,6 @@ from pointsman.rollouts.decision import SubmitUpdate
 from pointsman.rollouts.draft import ATTEMPTS, ATTEMPTS_BACK, LEASE, SLACK, Draft
 from pointsman.rollouts.notes import copies_changed, scaling_suspended
 from pointsman.rollouts.observations import ComponentView, EndpointView, Occupant
-from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import MARKS, Member, Need, needs_on
 from pointsman.rollouts.planner import new_per_instance, size_batch
 from pointsman.rollouts.reasons import Reason
@@ -138,4 +137,4 @@ def room_back(draft: Draft, component: ComponentRecord, view: ComponentView, end
 def _alarms(draft: Draft, component: str) -> tuple[str, ...]:
     waived = {w.alarm for w in draft.plan.request.waived if draft.now < w.until}
     own = tuple(name for name in draft.member(component).natives if name not in waived)
-    return (*own, switch_name(draft.record.rollout))
+    return (*own, draft.record.kill_switch)

@@ -1,13 +1,18 @@
-"""The kill switch: made before the first update, fired when what is in flight must go back, deleted at the end."""
+"""The kill switch: made before the first update, fired when what is in flight must go back, deleted at the end.
+
+One that someone else deleted is made again once nothing is in flight, and no update begins before it stands.
+"""
 
 from dataclasses import replace
 
 from pointsman.rollouts.decision import Act, CreateSwitch, DeleteSwitch, FireSwitch
 from pointsman.rollouts.draft import ASK_AGAIN, LEASE, PATIENCE, Draft
 from pointsman.rollouts.observations import AlarmState
-from pointsman.rollouts.phase import switch_name
+from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.reasons import Reason
 from pointsman.rollouts.record import Direction, Intent, Switch
+
+_BEGINNING = frozenset({Phase.PREFLIGHT, Phase.RUNNING})  # where updates are still to come
 
 
 def advance_switch(draft: Draft) -> None:
@@ -15,12 +20,15 @@ def advance_switch(draft: Draft) -> None:
     switch, state = draft.record.switch, draft.seen.kill_switch
     asked = draft.record.switch_asked_at is not None
     needed = draft.record.intent is not Intent.FORWARD and bool(draft.outstanding(Direction.FORWARD))
-    name = switch_name(draft.record.rollout)
+    name = draft.record.kill_switch
     if switch is Switch.CREATING:
         if asked and state is AlarmState.OK:
             _go(draft, Switch.READY)
         elif draft.record.intent is Intent.FORWARD:
             _ask(draft, CreateSwitch(name))
+    elif switch is Switch.READY and state is None and draft.record.phase in _BEGINNING and not draft.outstanding():
+        _go(draft, Switch.CREATING)
+        draft.say(Reason.SWITCH, f"The kill switch {name} is gone, though nobody here deleted it: it is made again.")
     elif switch is Switch.READY and needed:
         _go(draft, Switch.FIRING)
         draft.say(Reason.SWITCH, "The kill switch is fired, so that what is in flight goes back.")
