@@ -212,7 +212,6 @@ def _begin(draft: Draft, wave: list[ComponentRecord]) -> None:
         draft.release(HoldKind.CAPACITY)
 
 
-def _bark(draft: Draft, wave: list[ComponentRecord]) -> None:
 def _show_firing(draft: Draft, wave: list[ComponentRecord]) -> None:
     """Show a person what waits because its own alarm fires already, which says nothing of the new version."""
     waiting = [c for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
@@ -239,6 +238,7 @@ def _fired_since(draft: Draft, component: ComponentRecord) -> bool:
     return attempt is not None and any(at >= attempt.prepared_at for view in own for at in view.entered)
 
 
+def _bark(draft: Draft, wave: list[ComponentRecord]) -> None:
     """Show a person what has waited long for its turn though nothing is in flight; it goes on by itself when it can."""
     waiting = [c.name for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
     silent = draft.now > draft.progressed_at() + PATIENCE and not draft.outstanding()
@@ -268,13 +268,13 @@ def _submit(draft: Draft, component: ComponentRecord) -> str | None:
         return None
     if view.spec.digest != draft.old_digest(component) or not endpoint.in_service or not _turn(draft, component):
         return None
+    if _firing(draft, component):
+        return None
     if not scaling_suspended(draft, component.name, member.endpoint):
         return None
     if view.desired == 0 or (view.desired == 1 and draft.plan.request.single_copy is SingleCopy.REFUSE):
         return f"{component.name} has {view.desired} copies by now, too few to roll"
     noted = any(n.component == component.name and n.state is not NoteState.RESTORED for n in draft.record.copies)
-    if _firing(draft, component):
-        return None
     if (view.desired == 1 or noted) and not copies_changed(draft, component.name, member.endpoint, 2):
         return None
     if short := has_room(draft, member, view, endpoint):
