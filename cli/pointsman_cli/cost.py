@@ -10,13 +10,14 @@ import click
 
 from pointsman.errors import UserMistake
 from pointsman.queues.wake import IDLE_POLL, LEAST_GAP, POLL
-from pointsman_cli.options import as_json as json_wanted
+from pointsman_cli import options
 from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen, table
 
 SECONDS = 2_592_000.0  # of a month of 30 days
 MINUTES = SECONDS / 60
 MILLION = 1e6
+DEAREST = 1e6  # dollars of one unit
 
 PRICES: Mapping[str, float] = {
     "lambda.request": 0.20 / MILLION,
@@ -160,21 +161,19 @@ def bill(load: Load) -> list[Line]:
     ]
 
 
-def _count(default: float) -> click.FloatRange:
-    return click.FloatRange(min=default)
+COUNT = options.Number(0, 1e15)
 
 
 @click.command(short_help="What a deployment costs a month.")
-@click.option("--events", type=_count(0), required=True, help="Job-state events a month; a job has about four.")
+@click.option("--events", type=COUNT, required=True, help="Job-state events a month; a job has about four.")
 @click.option("--queues", type=click.IntRange(1, 1000), default=1, show_default=True, help="Queues with a policy.")
-@click.option("--rollouts", type=_count(0), default=10, show_default=True, help="Rollouts a month.")
-@click.option(
-    "--waiting", type=_count(0), default=100, show_default=True, help="Jobs that wait in a queue, on average."
-)
-@click.option("--running", type=_count(0), default=50, show_default=True, help="Instances that run jobs of a queue.")
+@click.option("--rollouts", type=COUNT, default=10, show_default=True, help="Rollouts a month.")
+@click.option("--waiting", type=COUNT, default=100, show_default=True, help="Jobs that wait in a queue, on average.")
+@click.option("--running", type=COUNT, default=50, show_default=True, help="Instances that run jobs of a queue.")
 @click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="JSON with the prices of another region, by the names that --json prints.")  # fmt: skip
-@json_wanted
+@options.as_json
+@options.debugged
 def cost(
     events: float, queues: int, rollouts: float, waiting: float, running: float, prices: Path | None, as_json: bool
 ) -> None:
@@ -206,7 +205,9 @@ def _priced(file: Path | None) -> Mapping[str, float]:
         told = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
         raise UserMistake(f"not JSON that can be read: {error}", place=str(file)) from None
-    if not isinstance(told, dict) or not all(isinstance(one, int | float) and one >= 0 for one in told.values()):
+    if not isinstance(told, dict) or not all(
+        isinstance(one, int | float) and 0 <= one <= DEAREST for one in told.values()
+    ):
         raise UserMistake("prices are numbers by name", place=str(file), remedy='such as {"lambda.request": 2e-7}')
     if strange := sorted(told.keys() - PRICES.keys()):
         raise UserMistake(

@@ -82,7 +82,7 @@ class Found:
 @click.command(short_help="The queue's past as a CSV to try policies on.")
 @click.argument("queue")
 @click.option("--since", type=options.DURATION, default="28d", show_default=True, help="How far back.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE.csv",
+@click.option("--out", type=options.NewFile(), required=True, metavar="FILE.csv",
               help="Where to; jobs that the file has already are kept, and not asked for again.")  # fmt: skip
 @click.option("--policy", type=click.Path(path_type=Path), metavar="FILE",
               help="Find the jobs' classes by this policy, not by the one that rules.")  # fmt: skip
@@ -194,8 +194,6 @@ def _policy(found: Deployment, queue: str, file: Path | None) -> Policy:
 def read(file: Path) -> dict[str, Past]:
     """The jobs of an earlier export; none where there is no file. Raises `UserMistake` for a file of another kind."""
     if not file.exists():
-        if not file.parent.is_dir():
-            raise UserMistake(f"there is no folder {file.parent}", place="--out", remedy="make it first")
         return {}
     another = UserMistake("this file is no export of a queue", place=str(file), remedy="name another file by --out")
     try:

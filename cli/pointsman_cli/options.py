@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isfinite
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -31,29 +33,62 @@ class Duration(click.ParamType[float]):
 DURATION = Duration()
 
 
+class Number(click.FloatRange):
+    """A number within its range; `nan` and `inf`, which are within any or without end, are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
+
+
+class NewFile(click.Path):
+    """A file to write, in a folder that there is: found out before the work whose result it is to hold."""
+
+    def __init__(self) -> None:
+        """A file, or nothing yet."""
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Its path."""
+        file: Any = super().convert(value, param, ctx)
+        if not file.parent.is_dir():
+            self.fail(f"there is no folder {file.parent}; make it first", param, ctx)
+        return file
+
+
 def as_json(verb: Verb) -> Verb:
     """Print one JSON object instead of text."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(verb)
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    if value not in (None, False):
+    if value is not None and value is not False:  # a time of 0 seconds is one
         ctx.meta[f"{_META}{param.name}"] = value
+
+
+_SHARED: dict[str, Any] = {"callback": _keep, "expose_value": False}
+
+
+def debugged(verb: Verb) -> Verb:
+    """Let a failure be shown with its traceback: what the message of a fault says to ask for."""
+    return click.option("--debug", is_flag=True, **_SHARED, help="Show the traceback of a failure.")(verb)
 
 
 def where(verb: Verb, *, environment: bool = False, demo: bool = True) -> Verb:
     """Say which deployment is meant; the nearest to the verb counts, then what stood before it."""
-    shared: dict[str, Any] = {"callback": _keep, "expose_value": False}
     options = [
-        click.option("--stack", metavar="NAME", envvar="POINTSMAN_STACK" if environment else None, **shared,
+        click.option("--stack", metavar="NAME", envvar="POINTSMAN_STACK" if environment else None, **_SHARED,
                      help="The CloudFormation stack of the deployment (or POINTSMAN_STACK)."),
-        click.option("--endpoint-url", metavar="URL", envvar="AWS_ENDPOINT_URL" if environment else None, **shared,
+        click.option("--endpoint-url", metavar="URL", envvar="AWS_ENDPOINT_URL" if environment else None, **_SHARED,
                      help="Ask this address instead of AWS (or AWS_ENDPOINT_URL)."),
-        click.option("--debug", is_flag=True, **shared, help="Show the traceback of a failure."),
+        debugged,
     ]  # fmt: skip
     if demo:
         about = "No AWS account: the day of the demo, played to this time, as 14h or 90m."
-        options.insert(2, click.option("--demo-at", metavar="TIME", type=DURATION, **shared, help=about))
+        options.insert(2, click.option("--demo-at", metavar="TIME", type=DURATION, **_SHARED, help=about))
     for option in reversed(options):
         verb = option(verb)
     return verb

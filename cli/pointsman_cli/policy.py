@@ -79,6 +79,7 @@ def _at_the_queue(
 
 
 @policy.command(short_help="Print the JSON Schema of policies.")
+@options.debugged
 def schema() -> None:
     """Print the JSON Schema of a policy, for editors and other tools."""
     print_json(policy_schema())

@@ -47,6 +47,7 @@ def plan(ctx: click.Context, file: Path, as_json: bool) -> None:
 
 
 @rollout.command(short_help="Print the JSON Schema of requests.")
+@options.debugged
 def schema() -> None:
     """Print the JSON Schema of a rollout request, for editors and other tools."""
     print_json(request_schema())

@@ -47,14 +47,19 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every delay and draw.")
 @click.option("--batch-victim", type=click.Choice(["lowest", "longest", "random"]), default="lowest", show_default=True,
               help="Whom Batch evicts first: lowest priority, longest running, or anyone.")  # fmt: skip
-@click.option("--event-delay", type=click.FloatRange(1), default=10.0, show_default=True, help="Seconds, at most.")
-@click.option("--pass-every", type=click.FloatRange(1), default=30.0, show_default=True, help="Seconds, at least.")
+@click.option(
+    "--event-delay", type=options.Number(1, 86_400), default=10.0, show_default=True, help="Seconds, at most."
+)
+@click.option(
+    "--pass-every", type=options.Number(1, 86_400), default=30.0, show_default=True, help="Seconds, at least."
+)
 @click.option("--ablate", type=click.Choice(sorted(ABLATIONS)), help="Take one mechanism of Pointsman away.")
 @click.option("--runs", metavar="A,B", default=",".join(SHOWN),
               help=f"Which of: {', '.join(NAMES)}.  [default: {', '.join(SHOWN)}]")  # fmt: skip
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html",
+@click.option("--report", type=options.NewFile(), metavar="FILE.html",
               help="Write a page with plots; plays the policy under other head starts too.")  # fmt: skip
 @options.as_json
+@options.debugged
 @click.pass_context
 def simulate(
     ctx: click.Context,
@@ -75,7 +80,7 @@ def simulate(
     """Replay jobs under a policy with the decisions that production makes, next to baselines."""
     names = _names(runs)
     if report is not None:
-        _check_report(report)
+        _check_report()
     stated = _stated(policy)
     try:
         replay = from_trace(trace, window, capacity, classes, {**CLASSES, **dict.fromkeys(_named(stated))})
@@ -135,18 +140,16 @@ def _command(ctx: click.Context) -> str:
     words = ["pointsman", "simulate"]
     for param in ctx.command.params:
         name = param.name or ""
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if name in ctx.params and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             words.append(param.opts[-1] if param.opts[-1].startswith("--") else param.opts[0])
             words += [] if isinstance(ctx.params[name], bool) else [str(ctx.params[name])]
     return shlex.join(words)
 
 
-def _check_report(file: Path) -> None:
-    """Find out before the runs, which take long, what would keep the page from being written."""
+def _check_report() -> None:
+    """Find out before the runs, which take long, what would keep the page from being drawn."""
     if find_spec("plotly") is None:
         raise UserMistake("plotly is missing", place="--report", remedy="install pointsman with the extra `report`")
-    if not file.parent.is_dir():
-        raise UserMistake(f"there is no folder {file.parent}", place="--report", remedy="make it first")
 
 
 def _write(file: Path, facts: "Facts") -> None:

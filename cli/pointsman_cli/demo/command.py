@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pointsman.errors import UserMistake
+from pointsman_cli import options
 from pointsman_cli.demo.day import Progress as Report
 from pointsman_cli.demo.day import baseline, play
 from pointsman_cli.demo.lending import lending
@@ -31,6 +32,7 @@ from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, Scenario, demo_day, tra
 @click.option("--template", type=click.Path(path_type=Path, exists=True), default=ROOT / "template.yaml",
               help="The SAM template to deploy; template.yaml by default.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.debugged
 @click.pass_context
 def demo(
     ctx: click.Context,

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from pointsman_cli import options
 from pointsman_cli.demo.scenario import DEMO_SEED
 from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen, table
@@ -33,6 +34,7 @@ class Seeds(click.ParamType[range]):
 @click.option("--seed", type=click.IntRange(0), default=DEMO_SEED, show_default=True, help="Of the generated week.")
 @click.option("--seeds", type=Seeds(), metavar="A-B", help="Play these weeks, one line each, instead of one by team.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.debugged
 def lending(seed: int, seeds: range | None, as_json: bool) -> None:
     """Play a week of nine teams' jobs twice: in quota shares that RESERVE, and in the same that LEND_AND_BORROW.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from pointsman.errors import UserMistake
+from pointsman_cli import options
 from pointsman_cli.local.banner import banner
 from pointsman_cli.local.world import begun, build, environments
 from pointsman_cli.printing import say
@@ -26,13 +27,14 @@ LOOK = 0.5  # seconds between two looks at whether it is still well
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 for one that is free.")
 @click.option("--host", metavar="ADDRESS", default=HOST, show_default=True,
               help="Listen there instead. Whoever reaches it may do everything.")  # fmt: skip
-@click.option("--speed", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
+@click.option("--speed", type=options.Number(0, 86_400, min_open=True), default=1.0, show_default=True,
               help="How many seconds pass there in one second; at 1 its clock is this machine's.")  # fmt: skip
 @click.option("--instances", type=click.IntRange(1), default=8, show_default=True, help="In the queue's pool.")
-@click.option("--requests", type=click.FloatRange(0), default=4.0, show_default=True,
+@click.option("--requests", type=options.Number(0, 1e6), default=4.0, show_default=True,
               help="That the inference component gets in a second of its clock.")  # fmt: skip
-@click.option("--env-vars", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE",
+@click.option("--env-vars", type=options.NewFile(), metavar="FILE",
               help="Write what `sam local invoke --env-vars` reads: each function's environment.")  # fmt: skip
+@options.debugged
 def local(port: int, host: str, speed: float, instances: int, requests: float, env_vars: Path | None) -> None:
     """AWS and Pointsman on this machine, for boto3, the aws command and others, until Ctrl-C.
 
@@ -46,7 +48,7 @@ def local(port: int, host: str, speed: float, instances: int, requests: float, e
             aws.run(wall_clock())
             server.start()
             if env_vars is not None:
-                env_vars.write_text(json.dumps(environments(world, server.url), indent=2) + "\n", encoding="utf-8")
+                _write(env_vars, environments(world, server.url))
             banner(server, world)
             told = 0
             while not ended.wait(LOOK) and server.well:
@@ -56,6 +58,15 @@ def local(port: int, host: str, speed: float, instances: int, requests: float, e
         finally:
             server.stop()
         say("ended; nothing is kept")
+
+
+def _write(file: Path, told: dict[str, dict[str, str]]) -> None:
+    try:
+        file.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UserMistake(
+            error.strerror or str(error), place="--env-vars", remedy="name a file that can be written"
+        ) from None
 
 
 def _take_port(server: EmulatorServer, port: int) -> None:

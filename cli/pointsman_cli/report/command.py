@@ -25,9 +25,7 @@ from pointsman_cli.screen import screen, table
 @click.command(short_help="What a queue did day by day, beside the weeks before.")
 @click.argument("queue")
 @click.option("--weeks", type=click.IntRange(1, 8), default=2, show_default=True, help="How many, this one among them.")
-@click.option(
-    "--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a page with plots."
-)
+@click.option("--html", type=options.NewFile(), metavar="FILE", help="Write a page with plots.")
 @options.as_json
 @options.where
 @click.pass_context
@@ -63,7 +61,8 @@ def _write(file: Path, told: Weeks) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UserMistake(f"cannot be written: {error.strerror}", place=str(file)) from None
+        remedy = "name a file that can be written"
+        raise UserMistake(f"cannot be written: {error.strerror}", place=str(file), remedy=remedy) from None
 
 
 def _say(out: Console, told: Weeks, html: Path | None) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import click
 from rich.console import Console
 
-from pointsman_cli import rollout_shapes, rollout_text
+from pointsman_cli import options, rollout_shapes, rollout_text
 from pointsman_cli.demo.multiple import Multiple
 from pointsman_cli.demo.rollout.play import Progress, planned, play
 from pointsman_cli.demo.rollout.report import say
@@ -34,6 +34,7 @@ from pointsman_cli.screen import screen
 @click.option("--plan", "only_plan", is_flag=True, help="Print the plan only, and play nothing.")
 @click.option("--seed", type=int, default=7, show_default=True, help="Of the requests.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.debugged
 def rollout(
     name: str,
     capacity: Literal["require", "try"],
