@@ -23,6 +23,8 @@ DEEDS = (
     "take a lock",
 )
 
+RARE = ("hang", "own alarm")  # deeds of some profiles, and drawn apart, so that every world's integer stays what it was
+
 
 @dataclass(frozen=True)
 class Trouble:
@@ -93,7 +95,7 @@ def anything(seed: int, luck: Random, *, crowded: bool) -> World:
         noise=luck.choice((0.0, 0.0, 0.0, 0.0002)),
         quiet_from=luck.uniform(0, 8000) if luck.random() < 0.05 else None,
         lag=luck.choice((0.0, 20.0, 60.0)),
-        deeds=_deeds(luck),
+        deeds=tuple(sorted((*_deeds(luck), *_rare(Random(f"{seed} rare"))))),
         second=luck.uniform(0, 9000) if luck.random() < 0.1 else None,
     )
 
@@ -177,6 +179,10 @@ def _trouble(luck: Random) -> Trouble:
 def _deeds(luck: Random) -> tuple[tuple[float, str], ...]:
     number = luck.choice((0, 0, 1, 1, 2, 4))
     return tuple(sorted((luck.uniform(0, 8000), luck.choice(VERBS + DEEDS)) for _ in range(number)))
+
+
+def _rare(luck: Random) -> tuple[tuple[float, str], ...]:
+    return ((luck.uniform(0, 8000), luck.choice(RARE)),) if luck.random() < 0.1 else ()
 
 
 def _asked(luck: Random) -> dict[str, Any]:

@@ -18,7 +18,17 @@ from pointsman.rollouts.draft import Draft
 from pointsman.rollouts.observations import Absent, ComponentView, Observations
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Member, Plan
-from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, Intent, RolloutRecord
+from pointsman.rollouts.reasons import Reason
+from pointsman.rollouts.record import (
+    GIVEN_UP,
+    ComponentRecord,
+    CopyNote,
+    Direction,
+    HoldKind,
+    Intent,
+    RolloutRecord,
+    State,
+)
 from tests.fakes.rollout_table import FakeRolloutTable
 from tests.proof.rollouts.patches import Patch, Rows, both, other, seeing, unheld
 from tests.proof.rollouts.truth import HOTFIX
@@ -28,6 +38,7 @@ _entry = draft.entry
 _prepare = submit.prepare
 _component, _look, _endpoints = RolloutObserver._component, RolloutObserver.look, rollout_observe._endpoints
 _FAR = 1_000_000.0
+_NEW_STATES = frozenset({State.SETTLING, State.BAKING, State.DONE_NEW, State.FAILED})
 
 
 def _in_spite_of(kind: HoldKind) -> Patch:
@@ -146,6 +157,24 @@ def _without_the_unread(facts: Any, occupants: Any, components: dict[str, Any]) 
     return _endpoints(facts, there, read)
 
 
+def _clock_of_its_own(it: Draft) -> None:
+    """Every hold is given up after its time, whatever else holds."""
+    for hold in it.record.holds:
+        if hold.kind in GIVEN_UP and hold.expiry is not None:
+            it.wake(hold.expiry)
+            if it.now >= hold.expiry:
+                it.say(Reason.GAVE_UP, "The hold lasted too long.")
+                it.raise_intent(Intent.STOP, f"held ({hold.kind.value}) too long")
+
+
+def _all_they_did(it: Draft) -> Any:
+    return dict(it.seen.alarms)
+
+
+def _given_back_anyway(it: Draft, note: CopyNote, _view: ComponentView) -> None:
+    notes.put_copies(it, notes._returning(note, it.now))
+
+
 ORDER_GUARDS: Rows = {
     "an act needs the lock of its endpoint": (
         "locked out",
@@ -186,6 +215,11 @@ ORDER_GUARDS: Rows = {
     "ways back have a limit of their own": ("aborted", ("S6",), other(backward, "_RUNNING", frozenset())),
     "what cannot be read is not gone": ("lost replies", ("S19",), seeing(_unreadable_is_gone)),
     "a way back overwrites nothing of others": ("drifted", ("S13",), other(loop, "decide", _any_is_ours)),
+    "a way back ends when all that was touched is seen": (
+        "drifted and busy",
+        ("S11",),
+        other(backward, "_in_question", lambda component: component.state in _NEW_STATES),
+    ),
     "nothing begins that could not go back": (
         "no way back",
         ("way back",),
@@ -201,6 +235,26 @@ ORDER_GUARDS: Rows = {
         other(DueRollouts, "wake", lambda _: ()),
     ),
     "an end gives its endpoints free": ("calm", ("L5",), _ended_with(unlocks=False)),
+    "an update waits while its component's own alarm fires": (
+        "own alarms",
+        ("own alarm",),
+        other(forward, "_firing", lambda *_: []),
+    ),
+    "an own alarm counts from its component's first update": (
+        "own alarms",
+        ("own alarm",),
+        other(Draft, "_alarms", _all_they_did),
+    ),
+    "time stands still for a hold while nobody looks": (
+        "crowded and paused",
+        ("S21",),
+        other(decide, "_expire", _clock_of_its_own),
+    ),
+    "copies that someone else set are theirs": (
+        "scaled by hand",
+        ("S22",),
+        both(other(notes, "_beyond", lambda *_: 0), other(notes, "_leave", _given_back_anyway)),
+    ),
     "what needs a person stays locked": ("drifted", ("L2",), _ended_with(unlocks=True)),
     "what is given back is not undone by who is late": (
         "given up",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from pointsman.rollouts.request import Amount, NoTraffic, OnFailure
+from pointsman.rollouts.request import Amount, Guard, NoTraffic, OnFailure, WhenShort
 from tests.proof.rollouts.draw import DEEDS, Part, Trouble, World, anything
 
 MIX, INTERLEAVED = "", "interleaved"  # the core alone, whose passes interleave step by step, is drawn elsewhere
@@ -62,6 +62,13 @@ def _crowded_and_bad(world: World, luck: Random) -> World:
     return _steady(world, bad=luck.choice(("alarm", "flaps")), rate=0.02, deeds=_at(luck, 3000, ("scale",), 8))
 
 
+def _crowded_and_paused(world: World, luck: Random) -> World:
+    """Room lacks for a while, and while everybody waits for it, everything stands still."""
+    deeds = (*_at(luck, 2500, ("scale",), 4), *_at(luck, 3500, ("pause", "stop everything"), 3))
+    asked = world.asked | {"capacity_wait": 900.0, "when_short": WhenShort.WAIT}
+    return _steady(world, deeds=tuple(sorted(deeds)), asked=asked)
+
+
 def _crowded_and_unread(world: World, luck: Random) -> World:
     """Others grow into the room, and what they have cannot be read."""
     return _steady(world, trouble=Trouble(fault=0.1), deeds=_at(luck, 2500, ("scale",), 8))
@@ -70,6 +77,15 @@ def _crowded_and_unread(world: World, luck: Random) -> World:
 def _drifted(world: World, luck: Random) -> World:
     drift = luck.uniform(100, 2500)
     return _steady(world, deeds=((drift, "drift"), (drift + luck.uniform(300, 1500), "rollback")))
+
+
+def _drifted_and_busy(world: World, luck: Random) -> World:
+    """Who changed a component is at it again as everything is taken back."""
+    drift = luck.uniform(300, 2500)
+    hang = drift + luck.uniform(200, 900)
+    asked = world.asked | {"hold_timeout": 3600.0, "approvals": ()}
+    deeds = ((drift, "drift"), (hang, "hang"), (hang + luck.uniform(60, 600), "rollback"))
+    return _steady(world, deeds=deeds, asked=asked)
 
 
 def _edited(world: World, luck: Random) -> World:
@@ -130,6 +146,13 @@ def _no_way_back(world: World, _luck: Random) -> World:
     return _steady(world, gone=True)
 
 
+def _own_alarms(world: World, luck: Random) -> World:
+    """Components have alarms of their own, which fire for the old version as well."""
+    guards = (Guard("fleet-errors"), Guard("{component}-errors", native=True))
+    asked = world.asked | {"guards": guards, "waves": (Amount(1), Amount(1), Amount(1), Amount(9))}
+    return _steady(world, deeds=_at(luck, 4000, ("own alarm",), 6), asked=asked)
+
+
 def _paused(world: World, luck: Random) -> World:
     return replace(world, bad="", deeds=tuple((luck.uniform(100, 1500), "pause") for _ in range(2)), noise=0.0)
 
@@ -142,6 +165,13 @@ def _quiet(world: World, luck: Random) -> World:
 def _refused(world: World, luck: Random) -> World:
     trouble = replace(world.trouble, refused=luck.choice((0.7, 1.0)))
     return replace(world, trouble=trouble, deeds=(), bad=luck.choice(("", "alarm")), rate=0.02)
+
+
+def _scaled_by_hand(world: World, luck: Random) -> World:
+    """Others scale who has one copy more for its turn, or fewer to make room."""
+    made = _surges(world, luck)
+    boxes = {name: (kind, count, count + 8) for name, (kind, count, _) in made.boxes.items()}
+    return replace(made, boxes=boxes, deeds=_at(luck, 2500, ("scale",), 8))
 
 
 def _silent(world: World, luck: Random) -> World:
@@ -188,8 +218,10 @@ _LEANINGS: dict[str, Leaning] = {
     "calm": _calm,
     "crowded": lambda world, _: world,
     "crowded and bad": _crowded_and_bad,
+    "crowded and paused": _crowded_and_paused,
     "crowded and unread": _crowded_and_unread,
     "drifted": _drifted,
+    "drifted and busy": _drifted_and_busy,
     "edited": _edited,
     "fired before": _fired_before,
     "flickering": _flickering,
@@ -201,9 +233,11 @@ _LEANINGS: dict[str, Leaning] = {
     "locked out": _locked_out,
     "lost replies": _lost_replies,
     "no way back": _no_way_back,
+    "own alarms": _own_alarms,
     "paused": _paused,
     "quiet": _quiet,
     "refused": _refused,
+    "scaled by hand": _scaled_by_hand,
     "silent": _silent,
     "slow updates": _slow_updates,
     "surges": _surges,

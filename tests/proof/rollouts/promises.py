@@ -32,7 +32,8 @@ def begins(truth: "Truth", act: SubmitUpdate, part: Component, late: float) -> N
     gone = people.switch_gone.get(switch, truth.now())
     if not switch or (switch not in truth.signals.bells and gone < truth.now() - late):
         truth.wrongly("switch", f"{name} is updated, and nothing could stop it")
-    if left := {guard.alarm for guard in plan.request.guards if guard.native} - set(act.alarms):
+    natives = {guard.named(name, part.endpoint.name) for guard in plan.request.guards if guard.native}
+    if left := natives - set(act.alarms):
         truth.wrongly("switch", f"{name} is updated, and SageMaker does not watch {min(left)}")
     for since in (people.paused.get(truth.name), people.stopped_at):
         if since is not None and since < truth.now() - late:
@@ -109,7 +110,6 @@ def goes_on(truth: "Truth") -> None:
             forward = ours and isinstance(change, Update) and change.new.model == truth.new
             if forward and (bell is None or bell.state.value != "ALARM"):
                 truth.wrongly("switch", f"{name} goes on to {truth.new}, and its rollout has turned long ago")
-    for hold in record.holds:
     gone = truth.world.people.switch_gone.get(record.kill_switch)
     if gone is not None and record.kill_switch in truth.signals.bells:
         del truth.world.people.switch_gone[record.kill_switch]
@@ -117,6 +117,7 @@ def goes_on(truth: "Truth") -> None:
         quiet = max([gone, *(component.since for component in record.components)])
         if now > quiet + SLOW and not any(component.outstanding for component in record.components):
             truth.wrongly("switch", f"{record.kill_switch} is gone, and is not made again")
+    for hold in record.holds:
         if hold.expiry is not None and hold.kind is not HoldKind.FREEZE and now > hold.expiry + SLOW:
             truth.wrongly("L1", f"held ({hold.kind.value}) beyond its time")
 

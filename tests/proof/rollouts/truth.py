@@ -19,7 +19,7 @@ from pointsman.rollouts.record import ComponentRecord, Direction, HoldKind, Inte
 from pointsman_emulator.models.inference import Component, InferenceModel
 from pointsman_emulator.models.inference_update import Scaling, Update
 from tests.proof.frame import Violation
-from tests.proof.rollouts import promises
+from tests.proof.rollouts import promises, theirs
 from tests.proof.rollouts.alarms import LateSignals
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class Truth:
         self.taken_back: set[str] = set()  # by SageMaker itself
         self.first_change: float | None = None
         self.paused: list[tuple[float, float | None]] = []
+        self.stood: list[tuple[float, float | None]] = []  # while a hold kept everybody from looking
+        self.begun: dict[str, float] = {}  # when a commit first said that an update forward is sent
         self.ended_at: float | None = None
         self.turned_at: float | None = None
         self.told_of_alarm = False  # when it had ended, and had left something new
@@ -240,6 +242,7 @@ class Truth:
         self._s1(decision)
         promises.advances(self, self.record, after, TIMEOUT + WIRE)
         promises.turns(self, self.record.intent, after.intent)
+        theirs.commits(self, self.record, decision, TIMEOUT + WIRE)
         self._paused(after)
         for component in after.components:
             if component.sent_at is not None and component.attempt is not None:

@@ -40,6 +40,7 @@ from tests.proof.rollouts.faults import Faults, Frame, Killed
 from tests.proof.rollouts.people import People, state_of
 from tests.proof.rollouts.promises import ALARM, alarmed
 from tests.proof.rollouts.sagemaker import SIZES, ModelClient, ModelScaling, fleet_on
+from tests.proof.rollouts.theirs import own_alarm
 from tests.proof.rollouts.truth import Truth
 from tests.proof.rollouts.watched import WatchedFleet, WatchedObserver, WatchedScaling, WatchedSignals, WatchedTable
 from tests.unit.loops.rollout_world import STACK, Log
@@ -220,6 +221,11 @@ class World:
         """The alarm fires for so long, whatever the reason."""
         self._firing_until = max(self._firing_until, self._now + seconds)
 
+    def ring(self, alarm: str, state: AlarmState) -> None:
+        """An alarm that is none of the fleet's moves."""
+        self.signals.set_state(alarm, state)
+        self._tell(lambda: self.relay.alarm(alarm, fired=state is AlarmState.ALARM))
+
     def _relayed(self, *, fired: bool) -> None:
         ended = {
             name for name, truth in self.truths.items() if truth.ended_at is not None and self.table.kept[name].open
@@ -297,6 +303,8 @@ class World:
     def run(self) -> "World":
         """From the request to the end, and a while after."""
         self.signals.add(ALARM)
+        for part in self.drawn.parts if any(guard.own for guard in self.drawn.asked["guards"]) else ():
+            self.signals.add(own_alarm(part.name))
         if self.drawn.gone:
             self.model.delete_model("ranker-v1")
         self.ask(self.rollout, "ranker-v2")
@@ -307,6 +315,8 @@ class World:
             self.later(self.drawn.second, lambda: self.ask("r2", "ranker-v3"))
         if self.drawn.quiet_from is not None:
             self.later(self.drawn.quiet_from, self._quiet)
+        if self.drawn.deeds and self._tidy.random() < 0.15:
+            self.later(self._tidy.uniform(200, 6000), self.people.delete_switches)
         for first, action in ((60.0, self._minute), (600.0, self._ghost), (300.0, self._scales)):
             self.later(first, action)
         while self._now < BEGIN + LONGEST and not self._over():
@@ -315,8 +325,6 @@ class World:
         self.live(self._now + AFTER)  # whoever is late comes now
         self.troubled = False
         while self._now < BEGIN + LONGEST and not self._over():
-        if self.drawn.deeds and self._tidy.random() < 0.15:
-            self.later(self._tidy.uniform(200, 6000), self.people.delete_switches)
             self.live(self._now + 300.0)
         self.live(self._now + AFTER)
         told = [notice.key for notice in self.notices.told]
