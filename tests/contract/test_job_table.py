@@ -148,6 +148,9 @@ def test_a_queue_record_is_read_as_it_was_saved(jobs: JobTable) -> None:
         description=description,
         sweep=Sweep(T0, Status.RUNNABLE, "token"),
         swept=T0 - 600,
+        walk=Sweep(T0 - 30, Status.RUNNING, "page 4", "AAECAw=="),
+        walked=T0 - 500,
+        deferred=True,
         priorities=((job_id(1), 4999),),
         would=((job_id(2), 4998), (job_id(3), 0)),
         suspects=(job_id(4),),
@@ -183,6 +186,7 @@ def test_what_was_learned_is_read_in_the_order_it_was_learned(jobs: JobTable) ->
     kinds = [Kind(team, "sweep-#", 1, "sweep") for team in ("b", "a", "c", "a")]
     history = History().learn(Finished(kind, 60.5 + n) for n, kind in enumerate(kinds))
     history = history.learn([Finished(kinds[0], 9.0, crashed=True)] * 2)
+    history = replace(history, taught=("job-1", "jöb-2"))
 
     jobs.save_history(QUEUE, history)
 
@@ -219,13 +223,14 @@ def test_a_history_too_big_for_an_item_keeps_its_newest(aws: Clients, table: str
     history = History(
         {f"team-{n}|{hash(n * 7919)}": tuple((n * m * 7.7) % 1e6 for m in range(20)) for n in range(9000)},
         {f"team-{n}|x" * 100: 1 for n in range(50)},
+        tuple(f"{n:036}" for n in range(1000)),
     )
 
     jobs.save_history(QUEUE, history)
 
     kept = jobs.history(QUEUE).circles
     assert 3000 < len(kept) < 9000
-    assert jobs.history(QUEUE).crashes == {}
+    assert (jobs.history(QUEUE).crashes, jobs.history(QUEUE).taught) == ({}, history.taught)
     assert list(kept) == list(history.circles)[-len(kept) :]
 
 

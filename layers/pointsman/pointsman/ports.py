@@ -114,23 +114,29 @@ class Alarms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A walk through Batch's listing of one queue, a few pages a pass: where it is, and when it began."""
+    """A walk through Batch's listing of one queue, a few pages a pass: where it is, and when it began.
+
+    `seen` are the marks of jobs that it saw, where they are remembered (None: they were too many).
+    """
 
     began: float
     status: Status
     token: str | None = None
+    seen: str | None = ""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueRecord:
     """What one pass leaves for the next. `owner` and `lease_until` make one writer of two passes.
 
-    An `owner` that is still named did not come to the end of its pass. `looked` is how many seconds the last look at
-    the queue took; `swept` is when the last whole sweep began. `priorities` are what we had set active jobs to at
-    `recorded_at`, when a pass last came to its end, `would` what a queue in observe would have set, `suspects` jobs on
-    which snapshot and table disagreed, `preempted` how often Batch has preempted active jobs, `saved` the last looks
-    at jobs' checkpoints, `gauged` when the use of GPUs was last measured, `usage` what the classes held of the pool.
-    `problem` is what people should know of the last pass (empty: nothing).
+    An `owner` that is still named did not come to the end of its pass. `looked` is how many seconds the last look
+    at the queue took; `walk` goes through the jobs that hold capacity, `sweep` through those that wait, and
+    `walked` and `swept` are when one last came to its end. `priorities` are what we had set active jobs to at
+    `recorded_at`, when a pass last came to its end, `would` what a queue in observe would have set, `suspects` jobs
+    on which snapshot and table disagreed, `preempted` how often Batch has preempted active jobs, `saved` the last
+    looks at jobs' checkpoints, `gauged` when the use of GPUs was last measured, `usage` what the classes held of
+    the pool. `deferred` is whether the last pass left priorities for this one. `problem` is what people should know
+    of the last pass (empty: nothing).
     """
 
     queue: str
@@ -144,6 +150,9 @@ class QueueRecord:
     description: QueueDescription | None = None
     sweep: Sweep | None = None
     swept: float = 0.0
+    walk: Sweep | None = None
+    walked: float = 0.0
+    deferred: bool = False
     priorities: tuple[tuple[str, int], ...] = ()
     recorded_at: float = 0.0
     would: tuple[tuple[str, int], ...] = ()

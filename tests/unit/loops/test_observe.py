@@ -6,7 +6,7 @@ import pytest
 
 from pointsman.errors import Gone, Transient, UserMistake
 from pointsman.loops.inspect import Inspector
-from pointsman.ports import QueueRecord
+from pointsman.ports import JobPage, QueueRecord
 from pointsman.queues.jobs import Sighting, Status
 from tests.unit.loops.world import QUEUE, World
 
@@ -208,6 +208,26 @@ def test_a_job_that_batch_says_it_does_not_know_and_that_goes_on_is_not_lost(job
         world.move("running", Status.FAILED)
         passes(world)
         assert [kind for kind in world.notices.kinds if "failed" in kind]
+
+
+def test_pages_that_were_listed_before_batch_refused_one_count() -> None:
+    world = World()
+    world.apply()
+    for n in range(4):
+        world.submit(f"job{n}", told=False)
+    real = world.batch.list_jobs
+
+    def list_jobs(name: str, status: Status, token: str | None) -> JobPage:
+        if status is Status.STARTING:
+            raise Transient("Too many requests")
+        return real(name, status, token)
+
+    world.batch.list_jobs = list_jobs  # type: ignore[method-assign]
+    world.run("running", told=False)
+    world.batch.move_job("running", Status.SCHEDULED)
+    passes(world, 1)
+    assert world.log.failures == []
+    assert "running" in {job.job_id for job in world.report.view.busy}
 
 
 def test_no_more_than_forty_jobs_are_described_in_a_pass_the_front_of_the_queue_first() -> None:

@@ -13,7 +13,7 @@ from pointsman.loops.alarms import effects_now
 from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicious, to_describe
 from pointsman.loops.ended import learned, set_apart
 from pointsman.loops.fit import misfits
-from pointsman.loops.listing import sweep
+from pointsman.loops.listing import due, sweep
 from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
 from pointsman.loops.rows import Rows
@@ -36,7 +36,6 @@ from pointsman.queues.view import QueueView
 
 QUEUE_CALLS = 3  # to describe a queue
 DESCRIBE_QUEUE_EVERY = 300.0  # seconds; a capacity limit rarely changes
-SWEEP_EVERY = 600.0  # seconds between listings when nothing is suspicious
 STRAYS = 10  # jobs without a known queue that one pass describes
 DESCRIBES = 40  # of jobs, at most, in one pass: the account's budget refills 60 calls between two passes
 SUSPECTS = 500  # that one pass leaves for the next, whose record is one item; more than it could describe
@@ -212,26 +211,30 @@ class Observer:
         doubts = odd & before
         if died:
             self._doubt_unrecorded(record, known, snapshot)
-        overdue = record.sweep is not None or abs(now - record.swept) >= SWEEP_EVERY
         still_busy = any(known[job_id].stage is Stage.BUSY for job_id in before & known.keys())
-        listed = 0
-        if overdue or still_busy or suspicious(known, snapshot, doubts):
-            record, listing = sweep(self.batch, self.jobs, record, snapshot, now)
-            listed = listing.pages
+        asked = still_busy or suspicious(known, snapshot, doubts)
+        listed, granted, told = 0, 0, tuple[str, ...]()
+        if asked or due(record, snapshot, now):
+            first = to_describe(known, snapshot, doubts, policy)[:DESCRIBES]  # they go before a listing
+            granted = self.jobs.take_budget(len(first), now)
+            record, listing = sweep(self.batch, self.jobs, record, snapshot, now, asked=asked)
+            listed, told = listing.pages, listing.told
             self._rows.take_in(known, listing.jobs, doubts, now)
             missing = listing.missing(known)
             gone = {job_id for job_id in missing if job_id in before or known[job_id].stage is Stage.WAITING}
-            odd, doubts = odd | missing, doubts | gone
+            walking = before & known.keys() if record.walk else set()  # who was missing is looked for once more
+            odd = odd | missing | {job_id for job_id in walking if known[job_id].stage is Stage.BUSY}
+            doubts = doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy)
-        described = self._rows.describe(known, wanted[:DESCRIBES], dict(record.priorities), policy)
+        described = self._rows.describe(known, wanted[:DESCRIBES], dict(record.priorities), policy, granted=granted)
         record = replace(
             record,
             suspects=tuple(sorted(odd)[:SUSPECTS]),
             priorities=tuple((i, p) for i, p in record.priorities if i not in described.fresh),
         )
-        unfinished = len(wanted) > len(described.asked) or record.sweep is not None
+        unfinished = len(wanted) > len(described.asked) or bool(record.sweep or record.walk)
         unsure = (unsure - described.asked) | (described.unread.keys() & known.keys())
-        return Cleared(record, frozenset(unsure), len(described.asked), listed, unfinished, described.told)
+        return Cleared(record, frozenset(unsure), len(described.asked), listed, unfinished, (*described.told, *told))
 
     def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription]:
         if record.description and abs(now - record.described_at) < DESCRIBE_QUEUE_EVERY:

@@ -168,6 +168,7 @@ class QueueLoop:
             owner="",
             priorities=_priorities(seen, decision, outcomes),
             recorded_at=self.clock.now(),
+            deferred=Outcome.DEFERRED in outcomes,
             would=() if mode is Mode.ACT else tuple((m.job_id, m.after) for m in decision.moves),
             next_wake_at=max(seen.view.now + gap(looked), 0.0 if unfinished else decision.next_wake),
             looked=looked,

@@ -53,10 +53,20 @@ class Rows:
                 self.save(known, merged)
 
     def describe(
-        self, known: dict[str, JobRecord], wanted: Sequence[str], ours: Mapping[str, int], policy: Policy
+        self,
+        known: dict[str, JobRecord],
+        wanted: Sequence[str],
+        ours: Mapping[str, int],
+        policy: Policy,
+        *,
+        granted: int = 0,
     ) -> Described:
-        """Describe these jobs, as far as the budget goes and Batch answers: what it said until then counts."""
-        granted = self.jobs.take_budget(len(wanted), self.clock.now()) if wanted else 0
+        """Describe these jobs, as far as the budget goes and Batch answers: what it said until then counts.
+
+        So many calls are `granted` already.
+        """
+        if len(wanted) > granted:
+            granted += self.jobs.take_budget(len(wanted) - granted, self.clock.now())
         chosen = wanted[:granted]
         stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
         seen: list[tuple[JobRecord | None, JobRecord]] = []
