@@ -10,9 +10,10 @@ from pointsman.rollouts.observations import AlarmState, LockView
 from pointsman.rollouts.phase import SWITCHES
 from pointsman.rollouts.record import HoldKind, State
 from pointsman_emulator.models.inference import InferenceRefusedError
-from tests.proof.rollouts.draw import DEEDS
+from tests.proof.rollouts.draw import DEEDS, RARE
 from tests.proof.rollouts.faults import Killed
 from tests.proof.rollouts.promises import ALARM
+from tests.proof.rollouts.theirs import own_alarm
 from tests.proof.rollouts.truth import HOTFIX
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class People:
         """One deed of the world's own, at any time."""
         world = self.world
         world.faults[deed] += 1
-        if deed in DEEDS:
+        if deed in DEEDS + RARE:
             with suppress(InferenceRefusedError):
                 self._meddle(deed)
         elif deed == "stop everything":
@@ -76,6 +77,21 @@ class People:
         held[endpoint] = LockView("someone", lock.fence + 1)
         self.took_lock[endpoint] = self.world.true_now()
         self.world.later(self.world.luck.uniform(900, 4000), give_back)
+
+    def _ring(self, alarm: str) -> None:
+        """A component's own alarm fires for a while, whatever version it has."""
+        if alarm in self.world.signals.bells:
+            self.world.ring(alarm, AlarmState.ALARM)
+            seconds = self.world.luck.choice((10.0, 60.0, 600.0))
+            self.world.later(seconds, lambda: self.world.ring(alarm, AlarmState.OK))
+
+    def _hang(self) -> None:
+        """What others are at with what they have changed, or with anything, takes long."""
+        parts, client = self.world.model.components.values(), self.world.client
+        theirs = [part.name for part in parts if part.spec.model == HOTFIX] or [part.name for part in parts]
+        names = set(theirs) - client.silent
+        client.silent |= names
+        self.world.later(self.world.luck.uniform(600, 6000), lambda: client.silent.difference_update(names))
 
     def _start(self) -> None:
         self.world.control.resume()
@@ -139,12 +155,18 @@ class People:
             world.model.delete_component(name)
             world.meddled(name)
         elif deed == "scale":
-            world.model.update_runtime(name, world.luck.choice((1, 2, 3)))
+            copies = world.luck.choice((1, 2, 3))
+            world.model.update_runtime(name, copies)
+            self.scaled[name] = (world.true_now(), copies)
             world.meddled(name)
         elif deed == "system update":
             world.model.system_update(world.luck.choice(sorted(world.model.endpoints)), world.luck.uniform(30, 900))
         elif deed == "silence":
             world.client.silent |= {part.name for part in world.model.components.values() if part.change in world.ours}
+        elif deed == "hang":
+            self._hang()
+        elif deed == "own alarm":
+            self._ring(own_alarm(name))
         elif deed == "take a lock":
             self._take_lock(world.luck.choice(sorted(world.model.endpoints)))
         elif deed == "alarm of others":

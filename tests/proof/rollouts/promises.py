@@ -32,7 +32,8 @@ def begins(truth: "Truth", act: SubmitUpdate, part: Component, late: float) -> N
     gone = people.switch_gone.get(switch, truth.now())
     if not switch or (switch not in truth.signals.bells and gone < truth.now() - late):
         truth.wrongly("switch", f"{name} is updated, and nothing could stop it")
-    if left := {guard.alarm for guard in plan.request.guards if guard.native} - set(act.alarms):
+    natives = {guard.named(name, part.endpoint.name) for guard in plan.request.guards if guard.native}
+    if left := natives - set(act.alarms):
         truth.wrongly("switch", f"{name} is updated, and SageMaker does not watch {min(left)}")
     for since in (people.paused.get(truth.name), people.stopped_at):
         if since is not None and since < truth.now() - late:

@@ -15,9 +15,11 @@ from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.record import RolloutRecord
 from pointsman.rollouts.request import Request
 from tests.fakes.rollout_table import FakeRolloutTable
+from tests.proof.rollouts import theirs
 from tests.proof.rollouts.alarms import LateSignals
 from tests.proof.rollouts.ends import at_the_end
 from tests.proof.rollouts.sagemaker import ModelScaling
+from tests.proof.rollouts.truth import LATE
 
 if TYPE_CHECKING:
     from tests.proof.rollouts.truth import Truth
@@ -58,6 +60,7 @@ class WatchedFleet(_Watched):
 
     def set_copies(self, component: str, copies: int) -> None:
         truth, record = self._whose(component)
+        theirs.copies(truth, record, component, copies, LATE)
         self._port.set_copies(component, copies)
         noted = any(note.component == component and copies in {note.noted, note.wanted} for note in record.copies)
         truth.notes(component, "copies", noted=noted)

@@ -40,6 +40,7 @@ from tests.proof.rollouts.faults import Faults, Frame, Killed
 from tests.proof.rollouts.people import People, state_of
 from tests.proof.rollouts.promises import ALARM, alarmed
 from tests.proof.rollouts.sagemaker import SIZES, ModelClient, ModelScaling, fleet_on
+from tests.proof.rollouts.theirs import own_alarm
 from tests.proof.rollouts.truth import Truth
 from tests.proof.rollouts.watched import WatchedFleet, WatchedObserver, WatchedScaling, WatchedSignals, WatchedTable
 from tests.unit.loops.rollout_world import STACK, Log
@@ -220,6 +221,11 @@ class World:
         """The alarm fires for so long, whatever the reason."""
         self._firing_until = max(self._firing_until, self._now + seconds)
 
+    def ring(self, alarm: str, state: AlarmState) -> None:
+        """An alarm that is none of the fleet's moves."""
+        self.signals.set_state(alarm, state)
+        self._tell(lambda: self.relay.alarm(alarm, fired=state is AlarmState.ALARM))
+
     def _relayed(self, *, fired: bool) -> None:
         ended = {
             name for name, truth in self.truths.items() if truth.ended_at is not None and self.table.kept[name].open
@@ -297,6 +303,8 @@ class World:
     def run(self) -> "World":
         """From the request to the end, and a while after."""
         self.signals.add(ALARM)
+        for part in self.drawn.parts if any(guard.own for guard in self.drawn.asked["guards"]) else ():
+            self.signals.add(own_alarm(part.name))
         if self.drawn.gone:
             self.model.delete_model("ranker-v1")
         self.ask(self.rollout, "ranker-v2")
