@@ -29,6 +29,7 @@ DAY = 86_400.0
 @click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "policy.yaml",
               help="The policy of the days; examples/policy.yaml by default.")  # fmt: skip
 @options.as_json
+@options.debugged
 def calibrate(seeds: str, policy: Path, as_json: bool) -> None:
     """Play generated days with the decisions of production, and hold each start against what `queue explain` says.
 
