@@ -194,6 +194,18 @@ def test_what_was_learned_is_read_in_the_order_it_was_learned(jobs: JobTable) ->
     assert list(jobs.history(QUEUE).circles) == list(history.circles)
 
 
+def test_of_two_that_have_learned_at_once_the_later_one_is_told(jobs: JobTable) -> None:
+    kind = Kind("a", "sweep-#", 1, "sweep")
+    jobs.save_history(QUEUE, jobs.history(QUEUE).learn([Finished(kind, 60.0)]))
+    before = jobs.history(QUEUE)
+    jobs.save_history(QUEUE, before.learn([Finished(kind, 70.0)]))
+    with pytest.raises(Conflict):
+        jobs.save_history(QUEUE, before.learn([Finished(kind, 80.0)]))
+    with pytest.raises(Conflict):
+        jobs.save_history(QUEUE, History())
+    assert jobs.history(QUEUE).circles[kind.circles()[0]] == (60.0, 70.0)
+
+
 def test_the_budget_gives_what_was_saved_up_and_then_two_calls_a_second(jobs: JobTable) -> None:
     assert jobs.take_budget(100, T0) == 100
     assert jobs.take_budget(100, T0) == 20

@@ -19,7 +19,7 @@ from pointsman.loops.recorder import Recorder
 from pointsman.ports import QueueRecord
 from pointsman.queues.days import Day
 from pointsman.queues.effects import Effect
-from pointsman.queues.estimates import History
+from pointsman.queues.estimates import Finished, History, Kind
 from pointsman.queues.evictions import Eviction, Party
 from pointsman.queues.jobs import Sighting, Status
 from pointsman.queues.notices import QueueNotice
@@ -134,6 +134,18 @@ def test_a_damaged_history_is_learned_anew(aws: Clients, table: str) -> None:
     for amiss in ({"h": {"B": b"no zlib"}}, {"h": {"S": "{}"}}, {}):
         aws.dynamodb.put_item(TableName=table, Item={"pk": {"S": f"ESTIMATE#{QUEUE}"}, **amiss})
         assert jobs.history(QUEUE) == History()
+        learned = History().learn([Finished(Kind("a", "sweep-#", 1, "sweep"), 60.0)])
+        jobs.save_history(QUEUE, learned)
+        assert jobs.history(QUEUE) == learned
+
+
+def test_a_history_that_another_release_stored_without_a_version_is_gone_on_with(aws: Clients, table: str) -> None:
+    jobs, kind = DynamoJobTable(aws.dynamodb, table), Kind("a", "sweep-#", 1, "sweep")
+    jobs.save_history(QUEUE, History().learn([Finished(kind, 60.0)]))
+    damage(aws, table, {"pk": {"S": f"ESTIMATE#{QUEUE}"}}, lambda item: [item.pop(name) for name in ("v", "t")])
+    for seconds in (70.0, 80.0):
+        jobs.save_history(QUEUE, jobs.history(QUEUE).learn([Finished(kind, seconds)]))
+    assert jobs.history(QUEUE).circles[kind.circles()[0]] == (60.0, 70.0, 80.0)
 
 
 def test_a_damaged_budget_is_empty_and_fills_from_now(aws: Clients, table: str) -> None:

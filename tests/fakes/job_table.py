@@ -54,7 +54,9 @@ class FakeJobTable(Faulty):
 
     @can_fail
     def save_history(self, queue: str, history: History) -> None:
-        self.histories[queue] = history
+        if history.version != self.histories.get(queue, History()).version:
+            raise Conflict(f"the history of {queue} was stored by someone else")
+        self.histories[queue] = replace(history, version=history.version + 1)
 
     @can_fail
     def take_budget(self, wanted: int, now: float) -> int:

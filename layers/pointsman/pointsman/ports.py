@@ -195,7 +195,7 @@ class JobTable(Protocol):
         ...
 
     def save_history(self, queue: str, history: "History") -> None:
-        """Store what has been learned; only the pass that holds the queue's lease does."""
+        """Store what has been learned if it still has its version. Raises `Conflict`."""
         ...
 
     def take_budget(self, wanted: int, now: float) -> int:

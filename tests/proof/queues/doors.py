@@ -41,7 +41,7 @@ class Door:
         if trouble.calls and luck.random() < trouble.calls:
             faults["calls refused"] += 1
             if method == "record":  # the pass fails, and cannot say what it set
-                world.truth.answered.pop(self._owner, None)
+                world.truth.told_of.answered.pop(self._owner, None)
             if luck.random() < 0.5:
                 self._carry_out(method, real, args, kwargs, where=where)
             raise Transient("503")
@@ -63,7 +63,7 @@ class Door:
                     raise Transient("the client gave it up")
         answer = self._carry_out(method, real, args, kwargs, where=where)
         if method == "set_priority":
-            world.truth.answered[self._owner].append(args)
+            world.truth.told_of.answered[self._owner].append(args)
         return answer
 
     def _carry_out(self, method: str, real: Callable[..., Any], args: Any, kwargs: Any, *, where: bool) -> Any:

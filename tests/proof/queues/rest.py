@@ -40,7 +40,7 @@ class Rest:
         world.truth.modes += 1
         for alarm in ("drift-ranker", "drift-search"):
             world.alarms.set_state(alarm, "OK", world.model.now)
-            world.truth.alarmed(alarm, "OK")
+            world.truth.alarms.moved(alarm, "OK", world.model.now)
         if world.document["mode"] != "act":
             world.put(world.document | {"mode": "act"})
         world.jobs.take_budget(0, world.clock.now())  # until now it filled as it did
@@ -48,7 +48,7 @@ class Rest:
         world.truth.calm()
         world.go_on(seconds)
         self._stand_still()
-        world.truth.told_once()
+        world.truth.told_of.once()
         self._run_out()
 
     def _stand_still(self) -> None:

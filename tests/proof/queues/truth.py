@@ -1,4 +1,4 @@
-"""What is really so in a queue's world, and what was wrong by it: Q1 to Q13, each by its id."""
+"""What is really so in a queue's world, and what was wrong by it: Q1 to Q14, each by its id."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -12,7 +12,9 @@ from pointsman.queues.moves import RESERVED
 from pointsman.queues.policy import JobClass, Mode, Policy
 from pointsman_emulator.models.batch import JobChange, ServiceJob
 from tests.proof.frame import Violation
+from tests.proof.queues.alarms import Alarms
 from tests.proof.queues.evictions import Evictions
+from tests.proof.queues.told import Told
 from tests.unit.loops.world import QUEUE, Log
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Truth:
         self._world = world
         self.found: dict[str, Violation] = {}
         self.counts: Counter[str] = Counter()
-        self.modes = self.changes = 0
+        self.modes = 0
         self.policies: list[tuple[float, Policy]] = []
         self.limits: dict[str, int] = {}
         self._rate, self._saved, self._tokens, self._filled = rate, saved, saved, world.model.now
@@ -64,7 +66,6 @@ class Truth:
         self.writes_of: Counter[str] = Counter()
         self.writes = 0
         self.ours: dict[str, int] = {}
-        self.answered: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)  # by pass
         self.hands: dict[str, Hand] = {}
         self.written: dict[str, float] = {}  # when the pass began that wrote it last, or a minute before it did
         self._overridden: dict[str, Hand] = {}
@@ -78,10 +79,11 @@ class Truth:
         self._held: set[str] = set()
         self._late: set[str] = set()  # whose guard was over by the clock of the pass that wrote it last
         self._overdue: Counter[str] = Counter()
-        self._alarms: dict[str, list[tuple[float, str]]] = {}
         self.ever_by_hand: set[str] = set()
         self.reports: list[Any] = []
         self.evictions = Evictions(world, self)
+        self.alarms = Alarms(self)
+        self.told_of = Told(world, self)
 
     def wrong(self, invariant: str, sentence: str) -> None:
         """The first of each kind is enough."""
@@ -94,7 +96,7 @@ class Truth:
         """This policy rules from now on."""
         self.policies.append((self._world.model.now, policy))
         self.modes += 1
-        self.changes += 1
+        self.told_of.changes += 1
         self._overdue.clear()  # by another guard
 
     def by_hand(self, job: ServiceJob, priority: int) -> None:
@@ -113,10 +115,6 @@ class Truth:
     def borrowing(self, share: str, limit: int) -> None:
         """Someone else set a share's borrow limit; while a pass is made nobody can say which write was first."""
         self.limits[share] = UNSURE if self._world.depth else limit
-
-    def alarmed(self, alarm: str, state: str, at: float | None = None) -> None:
-        """The alarm is in this state now, or since then, or gone."""
-        self._alarms.setdefault(alarm, []).append((self._world.model.now if at is None else at, state))
 
     def jumped(self) -> None:
         """The product's bucket may have filled at once."""
@@ -252,23 +250,6 @@ class Truth:
         least = min((p.respect_human for _, p in self.policies if p.respect_human is not None), default=1e12)
         return self._world.model.now - hand.at > least - 30
 
-    def lived(self, owner: str) -> None:
-        """The pass was not killed: what it set, and knows to be set, is in the history."""
-        lines = self._world.control.moves(QUEUE, 0.0, 100_000) if self.answered[owner] else ()
-        done = {(line.move.job_id, line.move.after) for line in lines if line.outcome == Outcome.DONE}
-        for job_id, priority in self.answered.pop(owner):
-            if (job_id, priority) not in done:
-                self.wrong("Q12", f"{job_id} was set to {priority}, and no line of the history tells of it")
-
-    def told_once(self) -> None:
-        """Q13: that a job can never start is told once, and once more at most for each change that may let it."""
-        begun = {told for told, _ in self._world.notices.told}
-        told = Counter(one.split("/")[2] for one in begun if one.split("/")[1] == "cannot_fit")
-        for job_id, times in told.items():
-            if times > self.changes:
-                name = self._world.model.jobs[job_id].name
-                self.wrong("Q13", f"that {name} cannot fit was told {times} times, with {self.changes} changes")
-
     def passed(self, log: Log) -> None:
         """A pass has come to its end, well or not."""
         for why, known in log.failures:
@@ -298,8 +279,7 @@ class Truth:
                 self._delaying[move.job_id] = _delaying(report, move)
         asked = not any("as they were last seen" in problem for problem in report.problems)  # of alarms
         if world.clock.skew == 0 and not world.trouble.jumps and asked:
-            self._effects(view)
-            self._stands(report, policy)
+            self.alarms.judge(view, policy)
         self._beliefs(report)
         evicting = {e.share for e in (*view.evictions, *report.decision.evictions) if e.open}  # nothing else is moved
         waiting = [j for j in view.waiting if j.share not in evicting and self._waits_too_long(j, view, policy)]
@@ -351,31 +331,6 @@ class Truth:
         last = job.crashes >= 3 or view.history.crashed(job.kind) >= 3 or people
         self._due_at[job.job_id] = job.submitted + guard
         return view.now - job.submitted > guard and not last and job.size <= view.capacity
-
-    def _effects(self, view: Any) -> None:
-        """Q9: an effect ends with its alarm, or with its time."""
-        for effect in view.effects:
-            if not effect.active(view.now):
-                continue
-            state, since = "gone", 0.0
-            for at, now in self._alarms.get(effect.alarm, ()):
-                seen = view.now + (now == "ALARM")  # its beginning is told in whole seconds
-                if at <= seen and (now == "ALARM") is not (state == "ALARM"):
-                    state, since = now, at
-            lasts = [rule.lasts for at, policy in self.policies for rule in policy.on_alarm]
-            longest = max((1e12 if one is None else one for one in lasts), default=0.0)
-            if state != "ALARM" or view.now > since + longest + 1:
-                self.wrong("Q9", f"{effect.alarm} boosts {effect.boost}, and is {state} since {since - 1.8e9:.0f}")
-
-    def _stands(self, report: Any, policy: Policy) -> None:
-        """Q9: an effect without a time lasts for as long as its alarm."""
-        now = report.view.now
-        active = {(effect.alarm, effect.boost) for effect in report.view.effects if effect.active(now)}
-        standing = [name for name, (*_, (at, state)) in self._alarms.items() if state == "ALARM" and at <= now]
-        for alarm in standing:
-            for rule in policy.on_alarm:
-                if rule.lasts is None and (alarm, rule.boost) not in active:
-                    self.wrong("Q9", f"{alarm} stands in ALARM, and boosts {rule.boost} no more")
 
 
 def _delaying(report: Any, move: Any) -> set[str]:

@@ -99,7 +99,7 @@ class QueueWorld(World):
         self.put(self.document)
         if luck.random() < 0.2:
             self.alarms.set_state(ALARMS[0], "ALARM", START - LONG_AGO)
-            self.truth.alarmed(ALARMS[0], "ALARM", START - LONG_AGO)
+            self.truth.alarms.moved(ALARMS[0], "ALARM", START - LONG_AGO)
 
     # Time
 
@@ -147,7 +147,7 @@ class QueueWorld(World):
         try:
             with mock.patch.object(queue_loop, "stored_policy", read):
                 loop.run(queue)
-            self.truth.lived(owner)
+            self.truth.told_of.lived(owner)
         except Killed:
             self.faults["killed passes"] += 1
         except Transient:
@@ -336,12 +336,12 @@ class QueueWorld(World):
     def resize_to(self, limit: int) -> None:
         """The service environment has so many instances."""
         self.truth.evictions.resized()
-        self.truth.changes += 1
+        self.truth.told_of.changes += 1
         self.model.update_environment(POOL, capacity={GPU: limit} if self.profile in draw.QUOTA else limit)
 
     def other_share(self) -> None:
         """Someone else changes a weight or a borrow limit."""
-        self.truth.changes += 1
+        self.truth.told_of.changes += 1
         place, luck = self.model.queues[QUEUE], self.luck
         if isinstance(place, FairQueue):
             weights = {name: luck.choice((1.0, 0.5)) for name in place.policy.weights}
@@ -361,7 +361,7 @@ class QueueWorld(World):
             self.alarms.delete(name)
         else:
             self.alarms.set_state(name, state, self.model.now)
-        self.truth.alarmed(name, state)
+        self.truth.alarms.moved(name, state, self.model.now)
         if self.luck.random() >= self.trouble.lost:
             self.wakes.wake(QUEUE, self.clock.now())
 

@@ -7,7 +7,7 @@ import pytest
 from pointsman.errors import Conflict, Gone, Misconfigured, Transient
 from pointsman.inbound import Message
 from pointsman.ports import Snapshot
-from pointsman.queues.jobs import Status
+from pointsman.queues.jobs import JobRecord, Status
 from pointsman.queues.kinds import QueueKind
 from tests.unit.loops.world import POLICY, QUEUE, World
 
@@ -259,6 +259,37 @@ def test_a_job_that_ends_between_read_and_write_is_gone_and_not_written_again() 
     world.pass_()
     assert [job_id for job_id, _ in world.batch.priorities] == ["b", "c"]
     assert world.jobs.jobs["a"].status is Status.FAILED
+
+
+@pytest.mark.parametrize("error", [Transient("throttled"), Conflict("someone else was faster")])
+def test_a_job_that_could_not_be_let_go_at_once_is_learned_from_once(error: Exception) -> None:
+    world = World()
+    world.apply()
+    world.run("failing", name="train-1")
+    world.pass_(after=10)
+    world.clock.advance(60)
+    world.move("failing", Status.FAILED)
+    world.submit("next", name="train-2")
+    real, refused = world.jobs.save, list[str]()
+
+    def save(row: JobRecord) -> JobRecord:
+        if row.folded and len(refused) < 3:
+            refused.append(row.job_id)
+            raise error
+        return real(row)
+
+    world.jobs.save = save  # type: ignore[method-assign]
+    for _ in range(5):
+        world.pass_(after=90)
+    assert refused == ["failing"] * 3
+    assert list(world.jobs.history(QUEUE).crashes.values()) == [1]
+    assert world.notices.kinds == []
+    world.clock.advance(60)
+    world.run("next-failing", name="train-3")
+    world.clock.advance(60)
+    world.move("next-failing", Status.FAILED)
+    world.pass_(after=90)
+    assert list(world.jobs.history(QUEUE).crashes.values()) == [2]
 
 
 def test_a_job_that_batch_has_forgotten_is_let_go() -> None:

@@ -89,17 +89,22 @@ class DynamoJobTable:
         return next(self._readable(_history, [item] if item else ()), History())
 
     def save_history(self, queue: str, history: History) -> None:
-        """Store what has been learned, to the tenth of a second, and of that the newest that one item holds."""
+        """Store what has been learned, to the tenth of a second, and of that the newest that one item holds.
+
+        Raises `Conflict` when another pass has learned since.
+        """
         circles = [(circle, [round(s, 1) for s in seconds]) for circle, seconds in history.circles.items()]
-        packed = _packed(circles)
-        while len(packed) > HISTORY_BYTES:
-            keep = int(len(circles) * 0.95 * HISTORY_BYTES / len(packed))
+        packed, taught = _packed(circles), json.dumps(history.taught)
+        most = HISTORY_BYTES - len(taught)
+        while len(packed) > most:
+            keep = int(len(circles) * 0.95 * most / len(packed))
             circles = circles[len(circles) - keep :]
             packed = _packed(circles)
         crashes = json.dumps(history.crashes, ensure_ascii=False, separators=(",", ":"))
-        if len(packed) + len(crashes.encode()) > HISTORY_BYTES:
+        if len(packed) + len(crashes.encode()) > most:
             crashes = "{}"  # the run times are worth more, and what still fails is counted anew
-        self._table.put({"pk": text(f"ESTIMATE#{queue}"), "h": {"B": packed}, "c": text(crashes)})
+        stored = {"h": {"B": packed}, "c": text(crashes), "t": text(taught), "v": number(history.version + 1)}
+        self._put({"pk": text(f"ESTIMATE#{queue}"), **stored}, history.version)
 
     def take_budget(self, wanted: int, now: float) -> int:
         """How many of the wanted API calls may be made now; none when others take from the bucket all the time.
@@ -171,14 +176,16 @@ def _packed(circles: list[tuple[str, list[float]]]) -> bytes:
 
 
 def _is_sound(item: Item) -> bool:
-    """Whether the item of a job, a queue or the budget can be read."""
+    """Whether the item can be read, and has a version: a history of an older release has none."""
     kind, _, name = item["pk"]["S"].partition("#")
-    readers: dict[str, Callable[[Item], object]] = {"JOB": job_items.decode, "QUEUE": partial(_queue_record, name)}
+    readers: dict[str, Callable[[Item], object]] = {
+        "JOB": job_items.decode, "QUEUE": partial(_queue_record, name), "ESTIMATE": _history,
+    }  # fmt: skip
     try:
         read(readers.get(kind, _bucket), item)
     except Unreadable:
         return False
-    return True
+    return "v" in item
 
 
 def _bucket(item: Item) -> _Bucket:
@@ -191,6 +198,8 @@ def _history(item: Item) -> History:
     return History(
         {circle: unpack(tuple[float, ...], seconds) for circle, seconds in circles.items()},
         {circle: unpack(int, count) for circle, count in crashes.items()},
+        unpack(tuple[str, ...], json.loads(item["t"]["S"])) if "t" in item else (),
+        int(item["v"]["N"]) if "v" in item else 0,
     )
 
 

@@ -9,13 +9,14 @@ from pointsman.loops.notices import store_failures
 from pointsman.loops.view import finished
 from pointsman.notice_ports import NoticeTable
 from pointsman.ports import JobTable
-from pointsman.queues.estimates import Finished, History
+from pointsman.queues.estimates import History
 from pointsman.queues.jobs import JobRecord, Stage
 from pointsman.queues.notices import failures
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueView
 
 FOLD_WITHOUT_DETAIL = 3600.0  # seconds after which an ended job that was never described is let go
+TAUGHT = 1000  # jobs that are remembered as learned from until they are let go; of more some are learned from twice
 
 
 def known_enough(row: JobRecord, now: float) -> bool:
@@ -32,8 +33,11 @@ def set_apart(known: dict[str, JobRecord]) -> tuple[JobRecord, ...]:
 
 
 def learned(history: History, ended: Iterable[JobRecord], policy: Policy, now: float) -> History:
-    """The history with what these jobs teach."""
-    return history.learn(_lessons(ended, policy, now))
+    """The history with what these jobs teach, each once: one that is not let go yet comes again."""
+    known = {row.job_id: row for row in ended if known_enough(row, now)}
+    before = tuple(job_id for job_id in history.taught if job_id in known)
+    new = {i: lesson for i, row in known.items() if i not in history.taught and (lesson := finished(row, policy))}
+    return replace(history.learn(new.values()), taught=(*before, *new)[-TAUGHT:])
 
 
 def let_go(
@@ -51,13 +55,9 @@ def let_go(
     except Unreadable as error:
         known = [row for row in known if f"failed/{row.job_id}" not in failed]
         problems = (f"people are told of no job that failed: {error}",)
-    if _lessons(known, policy, view.now):
+    if not {row.job_id for row in known}.isdisjoint(view.history.taught):
         jobs.save_history(view.queue, view.history)
     for row in known:
         with suppress(Conflict):  # an event came in between: the next pass sees both
             jobs.save(replace(row, folded=True))
     return problems
-
-
-def _lessons(rows: Iterable[JobRecord], policy: Policy, now: float) -> list[Finished]:
-    return [lesson for row in rows if known_enough(row, now) and (lesson := finished(row, policy))]

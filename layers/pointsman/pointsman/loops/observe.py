@@ -95,6 +95,7 @@ class Observer:
         quota = description.kind is QueueKind.QUOTA_SHARE
         if quota and self.jobs.take_budget(1, now):
             description = self.shares.described(description)
+        taught = self.jobs.history(record.queue)  # before the jobs: who is let go meanwhile is not learned from again
         known = {row.job_id: _no_later_than(now, row) for row in self.jobs.active(record.queue)}
         if quota:
             self._place_strays(record.queue, known, policy)
@@ -105,7 +106,7 @@ class Observer:
             cleared = self._clear_up(record, known, snapshot, policy, kind=description.kind, died=died)
         record = cleared.record
         ended = set_apart(known)
-        history = learned(self.jobs.history(record.queue), ended, policy, now)
+        history = learned(taught, ended, policy, now)
         sure = {job_id: row for job_id, row in known.items() if job_id not in cleared.unsure}
         pins = {pin.job_id: pin for pin in self.control.pins(record.queue) if pin.active(now)}
         waiting, busy, strangers = jobs_of(record, description, policy, sure, pins, now)

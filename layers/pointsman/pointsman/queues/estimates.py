@@ -8,7 +8,7 @@ within a few per cent of knowing the run times for ordering a queue (Alibaba PAI
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 KEPT = 20  # durations remembered for each circle
@@ -78,12 +78,15 @@ class _Alike:
 class History:
     """The last durations (seconds, the newest last) of each circle of one queue.
 
-    `crashes` counts, for the narrowest circles, how many of the newest jobs failed soon, one after the other.
-    What was asked of it is kept, for as long as nothing that it depends on is learned anew.
+    `crashes` counts, for the narrowest circles, how many of the newest jobs failed soon, one after the other. `taught`
+    are jobs that it has learned from and that may come once more, since they are not let go yet. `version` is that
+    of what is stored. What was asked of it is kept, for as long as nothing that it depends on is learned anew.
     """
 
     circles: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     crashes: Mapping[str, int] = field(default_factory=dict)
+    taught: tuple[str, ...] = ()
+    version: int = field(default=0, compare=False)
     _alike: dict[Kind, "_Alike"] = field(default_factory=dict, repr=False, compare=False)
 
     def learn(self, finished: Iterable[Finished]) -> "History":
@@ -106,7 +109,8 @@ class History:
             changed.add(key)
         for key in list(crashes)[: max(0, len(crashes) - CRASHES_KEPT)]:
             del crashes[key]
-        return History(circles, crashes, {k: v for k, v in self._alike.items() if changed.isdisjoint(v.asked)})
+        alike = {k: v for k, v in self._alike.items() if changed.isdisjoint(v.asked)}
+        return replace(self, circles=circles, crashes=crashes, _alike=alike)
 
     def alike(self, kind: Kind) -> tuple[float, ...]:
         """The durations of the narrowest circle with enough of them, the shortest first; empty when there is none."""
