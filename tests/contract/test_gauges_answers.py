@@ -54,7 +54,7 @@ def test_samples_are_those_of_the_alarm_s_own_metric_page_after_page() -> None:
         status = "PartialData" if first else "Complete"
         return {"MetricDataResults": [{**result, "StatusCode": status}], **({"NextToken": "t"} if first else {})}
 
-    view = gauges(alarm(), data).read([AlarmQuery("errors", T0 - 60)], T0 + 180)["errors"]
+    view = gauges(alarm(), data).read([AlarmQuery("errors", T0 - 60, settled=T0 - 60, enough=9)], T0 + 180)["errors"]
     assert view.samples == (T0, T0 + 60, T0 + 120)
     assert (view.problem, view.period, view.evaluation_periods, view.reaction) == ("", 60.0, 3, 180.0)
 
@@ -66,7 +66,10 @@ def test_samples_that_are_there_in_part_only_are_a_problem() -> None:
             "MetricDataResults": [{"Id": query["Id"], "Timestamps": [], "Values": [], "StatusCode": "InternalError"}]
         }
 
-    assert "InternalError" in gauges(alarm(), data).read([AlarmQuery("errors", T0 - 60)], T0)["errors"].problem
+    assert (
+        "InternalError"
+        in gauges(alarm(), data).read([AlarmQuery("errors", T0 - 60, settled=T0 - 60, enough=9)], T0)["errors"].problem
+    )
 
 
 def test_what_cloudwatch_says_against_its_evaluation_is_a_problem() -> None:
@@ -88,7 +91,8 @@ def test_samples_are_counted_on_traffic_where_that_is_asked_for() -> None:
             results.append({"Id": query["Id"], "Timestamps": stamps, "Values": values, "StatusCode": "Complete"})
         return {"MetricDataResults": results}
 
-    query = AlarmQuery("errors", T0 - 60, tuple(INVOCATIONS.of(name, "e") for name in ("a", "b")))
+    traffic = tuple(INVOCATIONS.of(name, "e") for name in ("a", "b"))
+    query = AlarmQuery("errors", T0 - 60, traffic, T0 - 60, 9)
     assert gauges(alarm(), data).read([query], T0 + 180)["errors"].samples == (T0, T0 + 60)
 
 
@@ -105,7 +109,7 @@ def test_an_alarm_on_a_calculated_metric_is_sampled_by_its_own_formula() -> None
         }
 
     told = {k: v for k, v in alarm(Metrics=metrics).items() if k not in ("MetricName", "Period", "Statistic")}
-    view = gauges(told, data).read([AlarmQuery("errors", T0 - 60)], T0 + 90)["errors"]
+    view = gauges(told, data).read([AlarmQuery("errors", T0 - 60, settled=T0 - 60, enough=9)], T0 + 90)["errors"]
     assert (view.samples, view.period) == ((T0,), 300.0)
 
 
@@ -124,7 +128,7 @@ def test_a_composite_alarm_has_a_state_and_no_samples() -> None:
         describe_alarms=lambda **_: {"MetricAlarms": [], "CompositeAlarms": [told]}, get_metric_data=refuses("x")
     )
 
-    view = CloudWatchGauges(cloudwatch).read([AlarmQuery("all", T0)], T0 + 60)["all"]
+    view = CloudWatchGauges(cloudwatch).read([AlarmQuery("all", T0, settled=T0)], T0 + 60)["all"]
     assert (view.state, view.samples) == (AlarmState.ALARM, ())
 
 
@@ -199,7 +203,9 @@ def test_a_history_that_cannot_be_read_hides_neither_its_alarm_s_state_nor_anoth
         get_metric_data=lambda **_: {"MetricDataResults": []},
     )
 
-    views = CloudWatchGauges(cloudwatch).read([AlarmQuery(name, T0 - 60) for name in ("errors", "fired")], T0 + 60)
+    views = CloudWatchGauges(cloudwatch).read(
+        [AlarmQuery(name, T0 - 60, settled=T0) for name in ("errors", "fired")], T0 + 60
+    )
     assert (views["fired"].state, views["fired"].problem) == (AlarmState.ALARM, UNREAD)
     assert (views["errors"].state, views["errors"].problem) == (AlarmState.OK, "")
 
@@ -211,7 +217,9 @@ def test_samples_that_cannot_be_read_hide_no_state_and_no_move(code: str) -> Non
         return {"AlarmHistoryItems": [{"Timestamp": at(T0), "HistoryData": data}]}
 
     told = alarm(StateTransitionedTimestamp=at(T0 + 30))
-    view = gauges(told, refuses(code), history).read([AlarmQuery("errors", T0 - 60)], T0 + 60)["errors"]
+    view = gauges(told, refuses(code), history).read(
+        [AlarmQuery("errors", T0 - 60, settled=T0 - 60, enough=9)], T0 + 60
+    )["errors"]
     assert (view.state, view.entered, view.problem) == (AlarmState.OK, (T0,), UNREAD)
 
 
@@ -222,3 +230,40 @@ def test_an_alarm_in_a_state_that_nobody_knows_hides_no_other() -> None:
     views = CloudWatchGauges(cloudwatch).read(map(AlarmQuery, ("errors", "fired")), T0)
     assert (views["errors"].state, views["errors"].problem) == (AlarmState.INSUFFICIENT_DATA, UNREAD)
     assert views["fired"].state is AlarmState.ALARM
+
+
+@pytest.mark.parametrize("enough, pages, samples", [(1, 1, (T0 + 60, T0 + 120)), (3, 2, (T0, T0 + 60, T0 + 120))])
+def test_samples_are_read_from_the_newest_on_until_there_are_enough(
+    enough: int, pages: int, samples: tuple[float, ...]
+) -> None:
+    asked: list[str] = []
+
+    def data(**request: Any) -> dict[str, Any]:
+        asked.append(request["ScanBy"])
+        stamps = [at(T0 + 120), at(T0 + 60)] if len(asked) == 1 else [at(T0), at(T0 - 60)]
+        result = {"Id": "m0", "Timestamps": stamps, "Values": [1.0, 1.0], "StatusCode": "Complete"}
+        return {"MetricDataResults": [result], "NextToken": "more"}
+
+    view = gauges(alarm(), data).read([AlarmQuery("errors", T0, settled=T0, enough=enough)], T0 + 150)["errors"]
+    assert (asked, view.samples) == (["TimestampDescending"] * pages, samples)
+
+
+def test_no_samples_are_read_that_nobody_asks_for() -> None:
+    view = gauges(alarm(), refuses("must not be asked")).read([AlarmQuery("errors", T0 - 60)], T0)["errors"]
+    assert (view.samples, view.problem) == ((), "")
+
+
+def test_a_history_is_read_from_the_newest_on_until_it_shows_a_move() -> None:
+    asked: list[str] = []
+
+    def history(**request: Any) -> dict[str, Any]:
+        asked.append(request["ScanBy"])
+        data = [{"oldState": {"stateValue": old}, "newState": {"stateValue": new}} for old, new in
+                (("ALARM", "OK"), ("OK", "ALARM"))]  # fmt: skip
+        stamps = [at(T0 + 90 - 30 * len(asked)), at(T0 + 80 - 30 * len(asked))]
+        items = [{"Timestamp": s, "HistoryData": json.dumps(d)} for s, d in zip(stamps, data, strict=True)]
+        return {"AlarmHistoryItems": items[: len(asked)], "NextToken": "more"}
+
+    told = alarm(StateTransitionedTimestamp=at(T0 + 60))
+    view = gauges(told, refuses("x"), history).read([AlarmQuery("errors", T0 - 60)], T0 + 90)["errors"]
+    assert (asked, view.entered) == (["TimestampDescending"] * 2, (T0 + 20,))

@@ -174,7 +174,7 @@ def test_samples_are_minutes_in_which_a_named_metric_is_above_zero(ports: Rollou
         ports.pass_time(40)
 
     def minutes(*traffic: Metric) -> list[float]:
-        view = ports.gauges.read([AlarmQuery("errors", since, traffic)], ports.now())["errors"]
+        view = ports.gauges.read([AlarmQuery("errors", since, traffic, since, 9)], ports.now())["errors"]
         return [(at - since) // 60 for at in view.samples]
 
     assert minutes(served) == [0, 3]

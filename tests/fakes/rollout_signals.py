@@ -53,19 +53,20 @@ class FakeSignals(Faulty):
 
     def _view(self, query: AlarmQuery, now: float) -> AlarmView:
         bell, since = self.bells[query.alarm], query.since
-        if since is None:
-            return AlarmView(query.alarm, bell.state, settings=bell.settings)
-        entered = tuple(at for at in bell.entered if at >= since)
+        entered = tuple(at for at in bell.entered if since is not None and at >= since)
+        samples = () if query.settled is None else self._samples(query, bell, query.settled, now)[-query.enough :]
+        return AlarmView(query.alarm, bell.state, entered=entered[-1:], samples=samples, settings=bell.settings)
+
+    def _samples(self, query: AlarmQuery, bell: Bell, begin: float, now: float) -> tuple[float, ...]:
         if query.traffic:
             minutes = {at // 60 * 60 for of, at, value in self.published if of in query.traffic and value > 0}
-            traffic = tuple(sorted(at for at in minutes if since <= at <= now))
-            return AlarmView(query.alarm, bell.state, entered=entered, samples=traffic, settings=bell.settings)
+            return tuple(sorted(at for at in minutes if begin <= at <= now))
         samples = []
-        at = bell.made + (max(since, bell.made) - bell.made) // 60 * 60
+        at = bell.made + (max(begin, bell.made) - bell.made) // 60 * 60
         while bell.sampled and at <= now:
-            samples += [at] if at >= since else []
+            samples += [at] if at >= begin else []
             at += 60
-        return AlarmView(query.alarm, bell.state, entered=entered, samples=tuple(samples), settings=bell.settings)
+        return tuple(samples)
 
     @can_fail
     def make(self, alarm: str) -> None:

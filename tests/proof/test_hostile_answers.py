@@ -123,7 +123,7 @@ TARGETS = {
          "SuspendedState": {"DynamicScalingInSuspended": True}}
     ]
 }  # fmt: skip
-ASKED = [AlarmQuery("drift", T0 - 60), AlarmQuery("drift-all", T0 - 60)]
+ASKED = [AlarmQuery(name, T0 - 60, settled=T0 - 60) for name in ("drift", "drift-all")]
 COMPONENTS = {"InferenceComponents": [{"InferenceComponentName": "llm"}]}
 
 

@@ -105,21 +105,26 @@ class Shapes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AlarmQuery:
-    """An alarm to be read: its moves and samples since then.
+    """An alarm to be read: its moves since then, and `enough` of its samples after it `settled`, if there are so many.
 
     Where `traffic` names metrics, the samples are the minutes in which one of them is above zero, not the alarm's own.
     """
 
     alarm: str
-    since: float | None = None  # None: its state only
+    since: float | None = None  # None: no moves
     traffic: tuple[Metric, ...] = ()
+    settled: float | None = None  # None: no samples
+    enough: int = 1
 
 
 class Gauges(Protocol):
     """CloudWatch alarms, read."""
 
     def read(self, queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
-        """The alarms asked for that exist; `problem` of one says what could not be read of it."""
+        """The alarms asked for that exist; `problem` of one says what could not be read of it.
+
+        Moves and samples are read from the newest on, no further than to where there is one, or enough.
+        """
         ...
 
 

@@ -1,16 +1,18 @@
 """What a pass and a plan see, and what they make of that which cannot be read."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import pytest
 
 from pointsman.errors import Gone, Misconfigured, Transient
-from pointsman.rollout_ports import Refusal
+from pointsman.rollout_ports import AlarmQuery, Refusal
 from pointsman.rollouts.gate import Watch
 from pointsman.rollouts.observations import (
     UNREAD,
     Absent,
     AlarmState,
+    AlarmView,
     Answer,
     ComponentView,
     LockView,
@@ -18,7 +20,7 @@ from pointsman.rollouts.observations import (
     Occupant,
     ScalingView,
 )
-from pointsman.rollouts.record import Intent
+from pointsman.rollouts.record import Hold, HoldKind, Intent, Step
 from pointsman.rollouts.request import Guard, Target, Yielding
 from tests.unit.loops.rollout_world import ALARM, OLD, World, small
 from tests.unit.rollouts.build import SMALL_BOX
@@ -193,6 +195,36 @@ def test_on_the_way_back_no_alarm_is_read_but_the_kill_switch() -> None:
     seen = look(world)
 
     assert (seen.kill_switch, seen.alarms) == (AlarmState.OK, {})
+
+
+def test_samples_are_asked_for_only_while_a_bake_goes_on_from_where_it_settled_and_of_what_was_updated() -> None:
+    """What a pass reads must not grow with the days that a rollout waits."""
+    world = World()
+    for name in ("m1-errors", "m2-errors"):
+        world.signals.add(name)
+    world.ask(guards=(Guard(ALARM, min_samples=3), Guard("{component}-errors")))
+    world.run(stop=lambda: world.stored.record.step is Step.BAKING)
+    parts = tuple(replace(part, touched=part.name == "m1") for part in world.stored.record.components)
+    asked: list[AlarmQuery] = []
+    real = world.signals.read
+
+    def read(queries: Iterable[AlarmQuery], now: float) -> Mapping[str, AlarmView]:
+        asked.extend(queries)
+        return real(asked, now)
+
+    def samples(**changes: object) -> dict[str, tuple[float | None, int]]:
+        kept = world.table.kept["r1"]
+        kept.stored = replace(kept.stored, record=replace(kept.stored.record, **changes))  # type: ignore[arg-type]
+        asked.clear()
+        look(world)
+        return {query.alarm: (query.settled, query.enough) for query in asked if query.settled is not None}
+
+    world.signals.read = read  # type: ignore[assignment,method-assign]
+    settled = world.stored.record.settled_at
+    assert samples(components=parts) == {ALARM: (settled, 3), "m1-errors": (settled, 1)}
+    assert samples(holds=(Hold(HoldKind.OPERATOR, "ana", 0.0),)) == {}
+    for step in set(Step) - {Step.BAKING}:
+        assert samples(step=step, holds=()) == {}
 
 
 @pytest.mark.parametrize("fault", [Transient("throttled"), Misconfigured("AccessDenied")])

@@ -72,22 +72,26 @@ class CloudWatchGauges:
             for page in pages(self._cloudwatch.describe_alarms, request):
                 yield from (*page.get("MetricAlarms", ()), *page.get("CompositeAlarms", ()))
 
-    def _entered(self, alarm: str, since: float) -> Iterator[float]:
-        """When it went into ALARM, to the fraction of a second: a window may begin in the middle of one."""
+    def _entered(self, alarm: str, since: float) -> Iterable[float]:
+        """When it last went into ALARM, to the fraction of a second: a window may begin in the middle of one."""
         request = {
             "AlarmName": alarm,
             "AlarmTypes": TYPES,
             "HistoryItemType": "StateUpdate",
             "StartDate": datetime.fromtimestamp(int(since), UTC),
-            "ScanBy": "TimestampAscending",
+            "ScanBy": "TimestampDescending",
             "MaxRecords": PAGE,
         }
         for page in pages(self._cloudwatch.describe_alarm_history, request):
+            found = []
             for item in page["AlarmHistoryItems"]:
                 before, after = states(item.get("HistoryData", ""))
                 at = item["Timestamp"].timestamp()
                 if after == "ALARM" and before != "ALARM" and at >= since:
-                    yield at
+                    found.append(at)
+            if found:
+                return sorted(found)
+        return ()
 
     def _count(
         self,
@@ -97,35 +101,40 @@ class CloudWatchGauges:
         now: float,
     ) -> None:
         """Give each alarm the times of its samples."""
-        by_since: dict[float, list[tuple[AlarmQuery, dict[str, Any]]]] = {}
+        by_begin: dict[float, list[tuple[AlarmQuery, dict[str, Any]]]] = {}
         for name, alarm in found.items():
             query = asked[name]
-            if query.since is None:
+            if query.settled is None:
                 continue
-            if not query.traffic and alarm.get("Metrics"):
-                lines = [{k: v for k, v in line.items() if v is not None} for line in alarm["Metrics"]]
-                returned = [line.get("Id", "") for line in lines if line.get("ReturnData", True)]
-                self._add(views, dict.fromkeys(returned, query), lines, query.since, now)
+            try:
+                calculated = not query.traffic and alarm.get("Metrics")
+                lines = [_traffic(metric) for metric in query.traffic] or list(_own(alarm))
+            except BROKEN:
+                views[name] = replace(views[name], problem=UNREAD)
                 continue
-            lines = [_traffic(metric) for metric in query.traffic] or list(_own(alarm))
-            by_since.setdefault(query.since, []).extend((query, line) for line in lines)
-        for since, wanted in by_since.items():
+            if calculated:
+                formula = [{k: v for k, v in line.items() if v is not None} for line in alarm["Metrics"]]
+                returned = [line.get("Id", "") for line in formula if line.get("ReturnData", True)]
+                self._add(views, dict.fromkeys(returned, query), formula, query.settled, now)
+            else:
+                by_begin.setdefault(query.settled, []).extend((query, line) for line in lines)
+        for begin, wanted in by_begin.items():
             for start in range(0, len(wanted), QUERIES):
                 some = wanted[start : start + QUERIES]
                 metrics = [{"Id": f"m{n}", "MetricStat": line} for n, (_, line) in enumerate(some)]
-                self._add(views, {f"m{n}": query for n, (query, _) in enumerate(some)}, metrics, since, now)
+                self._add(views, {f"m{n}": query for n, (query, _) in enumerate(some)}, metrics, begin, now)
 
     def _add(
         self,
         views: dict[str, AlarmView],
         queries: Mapping[str, AlarmQuery],
         metrics: list[Any],
-        since: float,
+        begin: float,
         now: float,
     ) -> None:
         """The samples that one call tells of, or that they could not be read."""
         try:
-            self._samples(views, queries, metrics, since, now)
+            self._samples(views, queries, metrics, begin, now)
         except FAULTS:
             for query in queries.values():
                 views[query.alarm] = replace(views[query.alarm], problem=UNREAD)
@@ -135,16 +144,16 @@ class CloudWatchGauges:
         views: dict[str, AlarmView],
         queries: Mapping[str, AlarmQuery],
         metrics: list[Any],
-        since: float,
+        begin: float,
         now: float,
     ) -> None:
-        if int(since) >= int(now):  # the window has just begun; in whole seconds it has no length, which is refused
+        if int(begin) >= int(now):  # the window has just begun; in whole seconds it has no length, which is refused
             return
         request = {
             "MetricDataQueries": metrics,
-            "StartTime": datetime.fromtimestamp(since, UTC),
+            "StartTime": datetime.fromtimestamp(begin, UTC),
             "EndTime": datetime.fromtimestamp(now, UTC),
-            "ScanBy": "TimestampAscending",
+            "ScanBy": "TimestampDescending",
         }
         for page in pages(self._cloudwatch.get_metric_data, request):
             for result in page["MetricDataResults"]:
@@ -153,12 +162,15 @@ class CloudWatchGauges:
                     continue
                 points = zip(result["Timestamps"], result["Values"], strict=True)
                 counted = {at.timestamp() for at, value in points if value > 0 or not query.traffic}
+                counted = {at for at in counted if at >= begin}
                 view = views[query.alarm]
                 problem = view.problem
                 if result.get("StatusCode") not in (None, "Complete") and not page.get("NextToken"):
                     problem = problem or f"its samples could be read in part only ({result['StatusCode']})"
                 samples = tuple(sorted(counted | set(view.samples)))
                 views[query.alarm] = replace(view, samples=samples, problem=problem)
+            if all(len(views[query.alarm].samples) >= query.enough for query in queries.values()):
+                return
 
 
 def _view(alarm: Mapping[str, Any]) -> AlarmView:

@@ -35,7 +35,7 @@ from pointsman.rollouts.observations import (
 )
 from pointsman.rollouts.phase import switch_name
 from pointsman.rollouts.plan import Plan
-from pointsman.rollouts.record import Intent
+from pointsman.rollouts.record import HoldKind, Intent, Step
 from pointsman.rollouts.request import Request
 from pointsman.rollouts.waves import may_name, names, resolve
 
@@ -191,7 +191,14 @@ class RolloutObserver:
         since = stored.record.window_from
         watches = () if stored.record.intent is Intent.REVERT else plan.watches
         known = {watch.alarm: watch.settings for watch in watches}
-        queries = [AlarmQuery(switch), *(AlarmQuery(watch.alarm, since, watch.traffic) for watch in watches)]
+        bakes = stored.record.step is Step.BAKING and stored.record.hold(HoldKind.OPERATOR) is None
+        settled = stored.record.settled_at if bakes else None  # nothing else asks for samples
+        touched = [component.name for component in stored.record.components if component.touched]
+        counted = {watch.alarm for watch in plan.watched(touched)}
+        queries = [AlarmQuery(switch)]
+        for watch in watches:
+            begin = settled if watch.alarm in counted else None
+            queries.append(AlarmQuery(watch.alarm, since, watch.traffic, begin, watch.min_samples))
         found: dict[str, AlarmView] = {}
         for start in range(0, len(queries), ALARMS):
             some = queries[start : start + ALARMS]

@@ -116,4 +116,4 @@ def _one(watch: Watch, view: AlarmView | None, window: Window) -> Judgement:
         return Judgement(name, Verdict.UNKNOWN, Why.NO_TRAFFIC, text)
     if view.state is not AlarmState.OK:
         return Judgement(name, Verdict.UNKNOWN, Why.NO_DATA, f"Alarm {name} has insufficient data.")
-    return Judgement(name, Verdict.PASS, Why.WATCHED, f"Alarm {name} was OK throughout, with {samples} samples.")
+    return Judgement(name, Verdict.PASS, Why.WATCHED, f"Alarm {name} was OK throughout, and had samples.")
