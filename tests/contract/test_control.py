@@ -145,6 +145,13 @@ def test_what_was_last_meant_for_a_job_is_kept(control: Control) -> None:
     assert control.writes([]) == {}
 
 
+def test_with_a_write_is_kept_what_the_history_will_tell_of_it(control: Control) -> None:
+    move = Move("job-1", "prod-1", "production", 0, 4999, Reason.FRONT, "it is next")
+    write = Write("job-1", 0, 0, 4999, T0 + 2, RecordedMove(QUEUE, T0 + 0.125, move, 3, "done"))
+    control.put_writes([write])
+    assert control.writes(["job-1"]) == {"job-1": write}
+
+
 def test_of_two_writes_to_one_job_at_once_the_newer_is_kept(control: Control) -> None:
     old, new = Write("job-1", 0, 0, 4999, T0), Write("job-1", 0, 4999, 0, T0 + 1)
 

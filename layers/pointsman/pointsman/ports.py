@@ -218,7 +218,8 @@ class StoredPolicy:
 class Write:
     """The priority that we last meant a job to have, stored before it is set.
 
-    `before` is what it had then, `submitted` what it was submitted with and goes back to.
+    `before` is what it had then, `submitted` what it was submitted with and goes back to. `line` is what the history
+    tells of it once it is known to be set.
     """
 
     job_id: str
@@ -226,6 +227,7 @@ class Write:
     before: int
     after: int
     at: float
+    line: "RecordedMove | None" = None
 
 
 @dataclass(frozen=True, slots=True)

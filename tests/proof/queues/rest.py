@@ -49,6 +49,7 @@ class Rest:
         world.go_on(seconds)
         self._stand_still()
         world.truth.told_of.once()
+        world.truth.told_of.at_rest()
         self._run_out()
 
     def _stand_still(self) -> None:

@@ -24,11 +24,23 @@ class Told:
 
     def lived(self, owner: str) -> None:
         """The pass was not killed: what it set, and knows to be set, is in the history."""
-        lines = self._world.control.moves(QUEUE, 0.0, 100_000) if self.answered[owner] else ()
-        done = {(line.move.job_id, line.move.after) for line in lines if line.outcome == Outcome.DONE}
+        done = self._done() if self.answered[owner] else ()
         for job_id, priority in self.answered.pop(owner):
             if (job_id, priority) not in done:
                 self._truth.wrong("Q12", f"{job_id} was set to {priority}, and no line of the history tells of it")
+
+    def at_rest(self) -> None:
+        """What was set in the end is in the history, though the pass was killed, or its answer lost."""
+        done = self._done()
+        for job_id, priority in self._truth.ours.items():
+            job = self._world.model.jobs[job_id]
+            known = job.status == "RUNNABLE" and job.priority == priority and job_id not in self._truth.ever_by_hand
+            if known and (job_id, priority) not in done:
+                self._truth.wrong("Q12", f"{job.name} has {priority}, and no line of the history tells of it")
+
+    def _done(self) -> set[tuple[str, int]]:
+        lines = self._world.control.moves(QUEUE, 0.0, 100_000)
+        return {(line.move.job_id, line.move.after) for line in lines if line.outcome == Outcome.DONE}
 
     def once(self) -> None:
         """That a job can never start is told once, and once more at most for each such change; nobody teaches twice."""

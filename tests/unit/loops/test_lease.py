@@ -184,6 +184,49 @@ def test_what_was_done_before_a_pass_stood_still_is_told_in_the_history() -> Non
     assert [line[0] for line in world.history()] == [job_id for job_id, _ in world.batch.priorities]
 
 
+@pytest.mark.parametrize("died", [Transient("503"), KeyboardInterrupt()])
+def test_what_a_pass_set_and_could_not_tell_is_in_the_history_and_the_day_once_the_job_is_described(
+    died: BaseException,
+) -> None:
+    world = waiting()
+    world.submit("b", size=2)
+    world.clock.advance(5)
+    world.control.fail_next("record", died)  # type: ignore[arg-type]
+    with suppress(KeyboardInterrupt):
+        world.pass_()
+    assert (world.priorities(), world.history()) == ({"a": 4999, "b": 4999}, [])
+    for _ in range(3):
+        world.pass_(after=LEASE + 1)
+    assert world.history() == [("a", 4999, "front", "done"), ("b", 4999, "front", "done")]
+    day = world.days.newest(QUEUE)
+    assert day is not None
+    assert day.sums.all_classes.moves == 2
+
+
+def test_what_was_set_though_its_answer_was_lost_is_in_the_history() -> None:
+    world = waiting()
+    real = world.batch.set_priority
+
+    def lost(job_id: str, priority: int) -> None:
+        world.batch.set_priority = real  # type: ignore[method-assign]
+        real(job_id, priority)
+        raise Transient("503")
+
+    world.batch.set_priority = lost  # type: ignore[method-assign]
+    world.pass_()
+    assert world.history() == []
+    world.pass_()
+    assert world.history() == [("a", 4999, "front", "done")]
+
+
+def test_what_was_meant_and_not_set_is_not_in_the_history() -> None:
+    world = waiting()
+    world.batch.fail_next("set_priority", Transient("503"), times=2)
+    for _ in range(2):
+        world.pass_()
+    assert (world.priority("a"), world.history()) == (0, [])
+
+
 def test_what_was_done_before_a_job_was_stored_by_others_again_and_again_is_told_in_the_history() -> None:
     world = waiting()
     world.submit("b", size=2)

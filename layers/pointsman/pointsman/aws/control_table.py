@@ -244,7 +244,8 @@ def _intended(write: Write) -> Item:
         "at": write.at,
         "expires_at": int(write.at) + DAY * KEPT_DAYS,
     }
-    return _item(f"WRITE#{write.job_id}", "write", values)
+    line = {} if write.line is None else {"queue": write.line.queue, **_told(write.line), "decided": write.line.at}
+    return _item(f"WRITE#{write.job_id}", "write", {**line, **values})
 
 
 def _write(item: Item) -> Write:
@@ -254,12 +255,18 @@ def _write(item: Item) -> Write:
         int(item["before"]["N"]),
         int(item["after"]["N"]),
         float(item["at"]["N"]),
+        _recorded(item["queue"]["S"], {**item, "at": item["decided"]}) if "decided" in item else None,
     )
 
 
 def _line(recorded: RecordedMove) -> Item:
+    at = f"{_milliseconds(recorded.at)}#{recorded.move.job_id}#{recorded.move.reason.value}"
+    return _item(f"MOVE#{recorded.queue}", at, _told(recorded))
+
+
+def _told(recorded: RecordedMove) -> Values:
     move = recorded.move
-    values: Values = {
+    return {
         "at": recorded.at,
         "job": move.job_id,
         "name": move.job_name,
@@ -272,7 +279,6 @@ def _line(recorded: RecordedMove) -> Item:
         "outcome": recorded.outcome,
         "expires_at": int(recorded.at) + DAY * KEPT_DAYS,
     }
-    return _item(f"MOVE#{recorded.queue}", f"{_milliseconds(recorded.at)}#{move.job_id}#{move.reason.value}", values)
 
 
 def _recorded(queue: str, item: Item) -> RecordedMove:

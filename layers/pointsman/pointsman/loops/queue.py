@@ -137,7 +137,7 @@ class QueueLoop:
         mode = Mode.OBSERVE if self.control.stopped() else policy.mode
         outcomes, fault = [Outcome.OBSERVED for _ in decision.moves], None
         if mode is Mode.ACT:
-            outcomes, fault = self._act(seen, decision, taken)
+            outcomes, fault = self._act(stored, seen, decision, taken)
         if fault is not None:  # what Batch did by itself is seen again
             self._record(stored, replace(seen, preempted=()), decision, outcomes)
             raise fault
@@ -221,18 +221,22 @@ class QueueLoop:
         going = evictions.values() if ready else ()
         return keeper.keep(seen.description, policy.at(seen.view.now), going, seen.view.now, act=act)
 
-    def _act(self, seen: Observation, decision: Decision, taken: QueueRecord) -> tuple[list[Outcome], Exception | None]:
+    def _act(
+        self, stored: StoredPolicy, seen: Observation, decision: Decision, taken: QueueRecord
+    ) -> tuple[list[Outcome], Exception | None]:
         """What came of each move, and the fault that cut them short, if one did: what came before it is told."""
         outcomes: list[Outcome] = []
         fault: Exception | None = None
         try:
-            for outcome in self._set(seen, decision, taken):
+            for outcome in self._set(stored, seen, decision, taken):
                 outcomes.append(outcome)  # noqa: PERF402 - a fault must not take along those before it
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised once they are told
             fault = error
         return outcomes + [Outcome.DEFERRED] * (len(decision.moves) - len(outcomes)), fault
 
-    def _set(self, seen: Observation, decision: Decision, taken: QueueRecord) -> Iterator[Outcome]:
+    def _set(
+        self, stored: StoredPolicy, seen: Observation, decision: Decision, taken: QueueRecord
+    ) -> Iterator[Outcome]:
         """Set the priorities, within the account's budget; what we mean to set is stored before the first is.
 
         So is every eviction that is asked for or went on: a pass that is killed here is carried on by the next. Where
@@ -244,7 +248,8 @@ class QueueLoop:
             self.observer.shares.records.put_eviction(decision.queue, eviction)
         granted = self.jobs.take_budget(len(decision.moves), now) if decision.moves else 0
         chosen = decision.moves[:granted]
-        self.control.put_writes([_intent(seen, move, now) for move in chosen])
+        lines = [RecordedMove(decision.queue, decision.at, move, stored.number, Outcome.DONE) for move in chosen]
+        self.control.put_writes([_intent(seen, line, now) for line in lines])
         exposed: set[str | None] = set()
         for move in chosen:
             detail = seen.records[move.job_id].detail
@@ -294,9 +299,9 @@ class QueueLoop:
         )
 
 
-def _intent(seen: Observation, move: Move, now: float) -> Write:
-    submitted = seen.records[move.job_id].submitted_priority
-    return Write(move.job_id, move.before if submitted is None else submitted, move.before, move.after, now)
+def _intent(seen: Observation, line: RecordedMove, now: float) -> Write:
+    move, submitted = line.move, seen.records[line.move.job_id].submitted_priority
+    return Write(move.job_id, move.before if submitted is None else submitted, move.before, move.after, now, line)
 
 
 def _priorities(seen: Observation, decision: Decision, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:

@@ -1,12 +1,12 @@
 """The rows of a queue's jobs, brought up to what a listing says or a Describe shows, and stored."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pointsman.errors import Conflict, Gone, Transient, Unreadable
 from pointsman.loops.doubts import SETTLED
 from pointsman.loops.priorities import judge_priority
-from pointsman.ports import BatchQueues, Clock, Control, JobTable
+from pointsman.ports import BatchQueues, Clock, Control, JobTable, RecordedMove, Write
 from pointsman.queues.jobs import JobRecord, Sighting, merge, refuse
 from pointsman.queues.policy import Policy
 
@@ -95,6 +95,8 @@ class Rows:
                 seen.append((row, merged))
         # read after the priorities: whatever of ours was seen, its intent was stored before
         writes = self.control.writes([merged.job_id for _, merged in seen]) if seen else {}
+        if self.keep and (lines := list(_landed((merged for _, merged in seen), writes, ours))):
+            self.control.record(lines)  # before the doubt is gone
         for row, merged in seen:
             self.save(known, judge_priority(merged, row, writes.get(merged.job_id), ours.get(merged.job_id)))
         fresh = frozenset(merged.job_id for _, merged in seen)
@@ -111,6 +113,16 @@ class Rows:
             fresh = self.jobs.load([row.job_id]).get(row.job_id)
             if fresh is not None:
                 known[row.job_id] = replace(fresh, doubtful=True)
+
+
+def _landed(rows: Iterable[JobRecord], writes: Mapping[str, Write], ours: Mapping[str, int]) -> Iterator[RecordedMove]:
+    """What the history may lack: writes that are seen to be set, of which no pass that came to its end knew."""
+    for row in rows:
+        write = writes.get(row.job_id)
+        if write is None or write.line is None or row.detail is None or ours.get(row.job_id) == write.after:
+            continue
+        if row.detail.priority == write.after:
+            yield write.line
 
 
 def _with_tags_of(seen: Sighting, policy: Policy) -> Sighting:
