@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
@@ -85,3 +85,24 @@ def unknown_key(path: Path, models: Mapping[object, type[BaseModel]], whole: typ
     close = difflib.get_close_matches(str(path[-1]), known, n=1)
     remedy = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
     return Problem(path, f"unknown key `{path[-1]}`", remedy)
+
+
+def wrong_value(path: Path, error: Mapping[str, Any], words: Mapping[str, str]) -> Problem:
+    """What is wrong with a value, or that it is missing, in our words; `words` says what each pattern asks for."""
+    told, given = error.get("ctx", {}), str(error["input"])
+    least, most = told.get("min_length"), told.get("max_length")
+    match error["type"]:
+        case "missing":
+            return Problem(path, f"`{path[-1]}` is missing", "add it")
+        case "string_pattern_mismatch":
+            return Problem(path, f"{given[:80]!r} cannot stand here", words[told["pattern"]])
+        case "string_too_short":
+            return Problem(path, "this is empty", "write at least one character, or take the key out")
+        case "string_too_long":
+            return Problem(path, f"this has {len(given)} characters, and {most} are the most", "shorten it")
+        case "too_short":
+            return Problem(path, f"this has {told['actual_length']} entries, and at least {least} is needed", "add one")
+        case "too_long":
+            return Problem(path, f"this has more entries than {most}", "take some out")
+    message = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "this should")
+    return Problem(path, message if error["type"] == "value_error" else f"{message}, not {repr(error['input'])[:80]}")

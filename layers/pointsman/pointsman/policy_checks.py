@@ -1,33 +1,36 @@
 """What is wrong with a policy whose keys are all right one by one: what contradicts itself, and what can never be."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import combinations
 
 from pointsman.documents import Path, Problem
 from pointsman.policy_models import ClassDocument, DefaultDocument, MatchDocument, PolicyDocument
 from pointsman.queues.globs import contains, overlap
 
+ANY = "*"  # in place of a key's name: nothing of the classes can be gone by
 _A_SHARE = "?*"  # every share has a name
 _IDENTIFIER = re.compile(r"[A-Za-z0-9]+\*?")  # a share as a scheduling policy lists it
 
 
-def contradictions(document: PolicyDocument) -> Iterator[Problem]:
-    """Every contradiction, each where it can be mended."""
-    yield from _names(document)
-    yield from _unreachable(document)
-    yield from _across_shares(document)
-    yield from _weights(document)
-    yield from _parts(document)
-    if document.preemption and not any(written.preemptible for _, written in _everyone(document)):
-        yield Problem(("preemption",), "no class may be evicted", "say `preemptible: true` of one, or take it out")
-    yield from _alarms(document)
-    yield from _windows(document)
+Check = Callable[[PolicyDocument], Iterator[Problem]]
+
+
+def contradictions(document: PolicyDocument, unknown: Collection[str] = ()) -> Iterator[Problem]:
+    """Every contradiction, each where it can be mended; `unknown` are keys whose values cannot be gone by."""
+    for check, keys in _CHECKS.items():
+        if ANY not in unknown and not keys.intersection(unknown):
+            yield from check(document)
 
 
 def _everyone(document: PolicyDocument) -> list[tuple[Path, DefaultDocument]]:
     listed: list[tuple[Path, DefaultDocument]] = [(("classes", n), c) for n, c in enumerate(document.classes)]
     return [*listed, (("default",), document.default)]
+
+
+def _evicting(document: PolicyDocument) -> Iterator[Problem]:
+    if document.preemption and not any(written.preemptible for _, written in _everyone(document)):
+        yield Problem(("preemption",), "no class may be evicted", "say `preemptible: true` of one, or take it out")
 
 
 def _names(document: PolicyDocument) -> Iterator[Problem]:
@@ -119,7 +122,7 @@ def _parts(document: PolicyDocument) -> Iterator[Problem]:
 
 
 def _alarms(document: PolicyDocument) -> Iterator[Problem]:
-    names = [written.name for _, written in _everyone(document)]
+    names = dict.fromkeys(written.name for _, written in _everyone(document))
     shares = [c.match.share for c in document.classes if c.match.share and c.weight is not None]
     for n, rule in enumerate(document.on_alarm):
         path: Path = ("on_alarm", n)
@@ -170,3 +173,16 @@ def _windows(document: PolicyDocument) -> Iterator[Problem]:
             if ceiling is not None and (part or 0.0) > ceiling:
                 text = f"the entitlement of {name} is above its ceiling then"
                 yield Problem(path, text, "raise the ceiling, or lower the entitlement")
+
+
+# Each check with the keys, of the policy and of its classes, without which it would say what is not so.
+_CHECKS: Mapping[Check, frozenset[str]] = {
+    _names: frozenset(),
+    _unreachable: frozenset({"name", "match", "share"}),
+    _across_shares: frozenset({"name", "match", "across_shares"}),
+    _weights: frozenset({"name", "match", "weight", "across_shares"}),
+    _parts: frozenset({"name", "entitlement", "ceiling"}),
+    _evicting: frozenset({"preemptible"}),
+    _alarms: frozenset({"name", "match", "weight", "across_shares"}),
+    _windows: frozenset({"name", "entitlement", "ceiling"}),
+}

@@ -4,16 +4,18 @@ The stored form of a document is its JSON text.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from pointsman.documents import InvalidDocument, Path, Problem, unknown_key
+from pointsman.documents import InvalidDocument, Path, Problem, unknown_key, wrong_value
 from pointsman.policy_checks import contradictions
+from pointsman.policy_mending import touched, without
 from pointsman.policy_models import (
     DURATION,
     TAG,
+    WORDS,
     AlarmDocument,
     ClassDocument,
     DeadlineDocument,
@@ -60,7 +62,8 @@ def parse_policy(document: object) -> Policy:
     try:
         parsed = _ADAPTER.validate_python(document)
     except ValidationError as error:
-        raise InvalidDocument(tuple(dict.fromkeys(map(_problem, error.errors())))) from None
+        wrong = tuple(dict.fromkeys(map(_problem, error.errors())))
+        raise InvalidDocument((*wrong, *_beside(document, wrong))) from None
     if problems := tuple(contradictions(parsed)):
         raise InvalidDocument(problems)
     return _policy(parsed)
@@ -94,10 +97,28 @@ def _problem(error: Mapping[str, Any]) -> Problem:
     path: Path = tuple(part for part in error["loc"] if part not in (DURATION, TAG, "[key]"))
     if error["type"] == "extra_forbidden":
         return unknown_key(path, _MODELS, PolicyDocument)
-    if error["type"] == "missing":
-        return Problem(path, f"`{path[-1]}` is missing", "add it")
-    message = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "this should")
-    return Problem(path, message if error["type"] == "value_error" else f"{message}, not {error['input']!r}")
+    return wrong_value(path, error, WORDS)
+
+
+def _beside(document: Mapping[Any, Any], wrong: tuple[Problem, ...]) -> Iterator[Problem]:
+    """What contradicts itself beside keys that are wrong one by one, as far as those do not matter for it."""
+    paths = [problem.path for problem in wrong]
+    parsed = _rest(document, paths) or _rest(document, paths)  # what is taken out may be missed
+    if parsed is None:
+        return
+    for problem in contradictions(parsed, frozenset(map(touched, paths))):
+        entry = problem.path[0] in ("on_alarm", "windows")
+        if not (entry and any(path[: len(problem.path)] == problem.path for path in paths)):
+            yield problem
+
+
+def _rest(document: Mapping[Any, Any], paths: list[Path]) -> PolicyDocument | None:
+    """The policy without what is wrong at these paths; None, and more paths, where that cannot be read either."""
+    try:
+        return _ADAPTER.validate_python(without(document, paths))
+    except ValidationError as error:
+        paths.extend(_problem(one).path for one in error.errors())
+        return None
 
 
 def _policy(document: PolicyDocument) -> Policy:

@@ -8,8 +8,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 from pointsman.documents import Duration, Fraction, Glob
 from pointsman.wall_clock import WINDOW, Weekly, weekly
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
-ShareGlob = Annotated[str, Field(pattern=r"^[A-Za-z0-9_*?\[\]!-]{1,255}$")]
+_NAME = r"^[a-z][a-z0-9-]{0,31}$"
+_SHARE = r"^[A-Za-z0-9_*?\[\]!-]{1,255}$"
+_QUEUE = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"
+WORDS: Mapping[str, str] = {
+    _NAME: "small letters, digits and hyphens after a letter, 32 at most",
+    _SHARE: "letters, digits, hyphens and underscores, with * and ? for any of them, 255 at most",
+    _QUEUE: "the queue's name, not its ARN: letters, digits, hyphens and underscores, 128 at most",
+}
+"""What each pattern asks for."""
+Name = Annotated[str, Field(pattern=_NAME)]
+ShareGlob = Annotated[str, Field(pattern=_SHARE)]
 Weight = Annotated[float, Field(ge=0.0001, le=999.9999)]
 When = Annotated[
     Weekly,
@@ -129,7 +138,7 @@ class PolicyDocument(_Document):
     """The policy of one job queue."""
 
     version: Literal[1]
-    queue: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")]
+    queue: Annotated[str, Field(pattern=_QUEUE)]
     mode: Literal["observe", "act"] = "observe"
     share: ShareGlob
     across_shares: Literal["weights"] | None = None

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 
-from pointsman.documents import Duration, InvalidDocument, Path, Problem, unknown_key
+from pointsman.documents import Duration, InvalidDocument, Path, Problem, unknown_key, wrong_value
 from pointsman.rollout_ports import ID, ID_IN_WORDS
 from pointsman.rollouts.request import (
     INVOCATIONS,
@@ -213,7 +213,10 @@ def request_schema() -> dict[str, Any]:
 
 
 def parse_request(document: object) -> Request:
-    """The request that a parsed YAML or JSON document states; raises `InvalidDocument` with all that is wrong."""
+    """The request that a parsed YAML or JSON document states; raises `InvalidDocument`.
+
+    That has all that is wrong with its keys one by one; where each is right, everything in which they do not agree.
+    """
     if not isinstance(document, Mapping):
         raise InvalidDocument((Problem((), "a rollout request is a mapping of keys", "start with `version: 1`"),))
     size = len(json.dumps(document, default=str).encode())
@@ -257,12 +260,7 @@ def _problem(error: Mapping[str, Any]) -> Problem:
     if error["type"] == "extra_forbidden":  # the key itself may be of any letters
         inside = path[:-1] if path and path[-1] == error["loc"][-1] else path
         return unknown_key((*inside, error["loc"][-1]), _MODELS, RequestDocument)
-    if error["type"] == "missing":
-        return Problem(path, f"`{path[-1]}` is missing", "add it")
-    if error["type"] == "string_pattern_mismatch":
-        return Problem(path, f"{str(error['input'])[:80]!r} cannot stand here", _WORDS[error["ctx"]["pattern"]])
-    message = str(error["msg"]).removeprefix("Value error, ").replace("Input should", "this should")
-    return Problem(path, message if error["type"] == "value_error" else f"{message}, not {str(error['input'])[:80]!r}")
+    return wrong_value(path, error, _WORDS)
 
 
 def _contradictions(document: RequestDocument) -> Iterator[Problem]:

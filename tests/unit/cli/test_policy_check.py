@@ -111,6 +111,15 @@ PROBLEMS = {
         ("7:5: nothing can reach class b: every job that it matches is already a "
         "(put it before a, or narrow the match of a)"),
     ),
+    "a queue without a name": (
+        'version: 1\nqueue: ""\nshare: all\ndefault: {name: sweep}\n',
+        ("2:1: '' cannot stand here "
+        "(the queue's name, not its ARN: letters, digits, hyphens and underscores, 128 at most)"),
+    ),
+    "a class that matches nothing": (
+        HEAD + "classes:\n  - {name: a, match: {job_name: ''}}\n",
+        "6:23: this is empty (write at least one character, or take the key out)",
+    ),
     "an alarm that boosts no class": (
         HEAD + "on_alarm:\n  - {alarm: drift, boost: prod, by: 1h}\n",
         "6:20: no class is named prod (one of: sweep)",
@@ -210,12 +219,12 @@ def test_the_next_times_of_a_window_are_shown_by_the_clock_of_the_place_and_in_u
 
 def test_json_of_a_bad_file(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
-    file.write_text(HEAD + "classes:\n  - {name: a, match: {}, headstart: 1h}\n")
+    file.write_text(HEAD + "classes:\n  - {name: a, match: {job_name: a}, headstart: 1h}\n")
     result = command.run("policy", "check", "--json", str(file))
     problem = {
         "file": str(file),
         "line": 6,
-        "column": 26,
+        "column": 37,
         "path": ["classes", 0, "headstart"],
         "message": "unknown key `headstart`",
         "remedy": "did you mean `head_start`?",
