@@ -46,6 +46,18 @@ def test_what_drifted_and_could_not_be_read_is_judged_by_what_it_has_when_it_can
     assert not made.truth.wrong
 
 
+def test_what_a_way_back_cannot_read_for_long_is_shown_and_goes_on_when_it_can() -> None:
+    made = _drifted()
+    made.trouble.unreadable = 1.0
+    made.mischief("rollback")
+    made.run(until=2 * PATIENCE)
+    assert [hold.sentence for hold in made.record.holds] == ["m1 waits for its way back, and cannot be read"]
+    assert len([key for key in made.notices if "/hold/stuck" in key]) == 1
+    made.trouble.unreadable = 0.0
+    made.run(stop=lambda: made.record.hold(HoldKind.STUCK) is None)
+    assert made.record.needs_human == ("m1",)
+
+
 def test_a_way_back_waits_for_what_sagemaker_took_back_and_cannot_be_read() -> None:
     made = world(on_failure=OnFailure.STOP)
     made.run(stop=lambda: made.truth.parts["m1"].flight is not None and not made.running)

@@ -15,6 +15,7 @@ from pointsman.rollouts.record import Back, ComponentRecord, Direction, HoldKind
 from pointsman.rollouts.submit import exhausted, prepare, room_back, send
 
 _ON_THE_WAY = frozenset({State.REVERT_WAIT, State.REVERT_SUBMITTING, State.REVERT_UPDATING, State.REVERT_FAILED})
+_OWNER = "way back"  # of the holds that show why it does not go on
 _BACK = frozenset({State.REVERTED, State.NEEDS_HUMAN})
 RETRY = 60.0  # seconds from a first way back that came to nothing to the second; then twice as long each time
 _RUNNING = frozenset({State.REVERT_SUBMITTING, State.REVERT_UPDATING})
@@ -64,8 +65,9 @@ def take_back(draft: Draft) -> bool:
             component.state is State.REVERT_SUBMITTING and component.sent_at is None
         ):
             short.append(_revert(draft, component))
+    _show_unread(draft)
     if any(short):
-        draft.hold(HoldKind.CAPACITY, "way back", next(filter(None, short)))
+        draft.hold(HoldKind.CAPACITY, _OWNER, next(filter(None, short)))
     elif not draft.outstanding(Direction.BACK):
         draft.release(HoldKind.CAPACITY)
     if draft.outstanding(Direction.FORWARD):
@@ -75,6 +77,17 @@ def take_back(draft: Draft) -> bool:
     if draft.record.back is not Back.VERIFY:
         return _at(draft, Back.VERIFY)
     return _verified(draft)
+
+
+def _show_unread(draft: Draft) -> None:
+    """Show a person what waits long for its way back because it cannot be read; it goes on by itself when it can."""
+    waiting = [c.name for c in draft.record.components if c.state is State.REVERT_WAIT]
+    unread = [name for name in waiting if draft.seen.component(name) is Absent.UNREADABLE]
+    held = draft.record.hold(HoldKind.STUCK)
+    if unread and draft.now > draft.progressed_at() + PATIENCE:
+        draft.hold(HoldKind.STUCK, _OWNER, f"{', '.join(unread)} waits for its way back, and cannot be read")
+    elif held is not None and held.owner == _OWNER and not unread:
+        draft.release(HoldKind.STUCK)
 
 
 def _at(draft: Draft, back: Back) -> bool:
