@@ -1,11 +1,11 @@
 """`pointsman demo`: see it work, with no AWS account."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -18,6 +18,8 @@ from pointsman_cli.demo.multiple import Multiple
 from pointsman_cli.demo.report import say, summary
 from pointsman_cli.demo.rollout.command import rollout
 from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, Scenario, demo_day, trace_slice
+from pointsman_cli.printing import print_json
+from pointsman_cli.screen import screen
 
 
 @click.group(invoke_without_command=True)
@@ -52,6 +54,7 @@ def demo(
     of quota shares.
     """
     if ctx.invoked_subcommand is not None:
+        _refuse_dropped(ctx, ctx.invoked_subcommand)
         return
     if trace is None:
         if window is not None:
@@ -68,12 +71,24 @@ def demo(
         runs.append(play(scenario, tell))
     facts = summary(scenario, runs)
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
+        print_json(facts)
     else:
-        say(Console(), facts)
+        say(screen(), facts)
     end = facts["end_state"]
     if facts["wiring"]["faults"] or end["lost"] or end["run_twice"] or end["failures"]:
         raise SystemExit(1)
+
+
+def _refuse_dropped(ctx: click.Context, verb: str) -> None:
+    """Raise where options of the day were given to one of the other plays, which would not have them."""
+    given = [
+        param.opts[0]
+        for param in ctx.command.params
+        if param.name in ctx.params and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        text = f"{', '.join(given)} before `{verb}` would be of no use: write what {verb} takes after it"
+        raise click.UsageError(text, ctx)
 
 
 demo.add_command(lending)

@@ -16,6 +16,7 @@ from pointsman.queues.reasons import Reason
 from pointsman_cli.demo.day import Played
 from pointsman_cli.demo.measures import idle_hours, utilisation, waits_by_class
 from pointsman_cli.demo.scenario import QUEUE, Scenario
+from pointsman_cli.printing import counted, plain
 
 DECISIONS_SHOWN = 10
 
@@ -87,6 +88,7 @@ def _alarm(played: Played) -> dict[str, Any] | None:
     event = next(iter(played.alarm_events), None)
     return {
         "alarm": effect.alarm,
+        "boost": effect.boost,
         "event": event,
         "since": iso(effect.since),
         "until": iso(effect.end),
@@ -132,13 +134,15 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
     """Print the day for a person."""
     left_out = f", {facts['left_out']} larger than the pool left out" if facts["left_out"] else ""
     console.print(
-        f"[bold]{facts['jobs']} jobs[/bold] of {facts['teams']} teams on {facts['capacity']} one-GPU instances "
-        f"(seed {facts['seed']}{left_out}); queue [bold]{QUEUE}[/bold], events delivered x{facts['events']:g}"
+        f"{counted(facts['jobs'], 'job')} of {counted(facts['teams'], 'team')} on {facts['capacity']} one-GPU instances "
+        f"(seed {facts['seed']}{left_out}); queue {QUEUE}, events delivered x{facts['events']:g}"
     )
     console.print(_waits_table(facts))
     console.print(_use_table(facts))
     _say_alarm(console, facts["alarm"])
-    console.print(f"\n[bold]{'Ten decisions, and why' if facts['decisions'] else 'Nothing had to be moved.'}[/bold]")
+    count = len(facts["decisions"])
+    why = f"{counted(count, 'decision')}, and why" if count else "Nothing had to be moved."
+    console.print(f"\n{why}", style="bold")
     _say_decisions(console, facts["decisions"])
     console.print()
     per_job = facts["api_calls_per_job"]
@@ -155,7 +159,10 @@ def say(console: Console, facts: Mapping[str, Any]) -> None:
     for failure in facts["failures"]:
         _plain(console, f"  {failure}")
     wiring = facts["wiring"]
-    console.print("Wiring: every kind of event reached its target." if wiring["ok"] else "[red]Wiring is broken:[/red]")
+    if wiring["ok"]:
+        console.print("Wiring: every kind of event reached its target.")
+    else:
+        console.print("Wiring is broken:", style="red")
     for fault in wiring["faults"]:
         _plain(console, f"  {fault}")
 
@@ -188,13 +195,13 @@ def _use_table(facts: Mapping[str, Any]) -> Table:
 def _say_alarm(console: Console, alarm: Mapping[str, Any] | None) -> None:
     if alarm is None:
         return
-    console.print(f"\n[bold]Alarm {alarm['alarm']}[/bold]")
+    console.print(f"\nAlarm {alarm['alarm']}", style="bold")
     if alarm["event"]:
         event = alarm["event"]
         _plain(console, f"  {event['time'][11:16]}  event: {event['detail-type']}, {event['detail']['state']['value']}")
         _plain(console, f"         {event['detail']['state']['reason']}")
     since, until = alarm["since"][11:16], alarm["until"][11:16]
-    console.print(f"  {since}  production is boosted until {until} (ended by {alarm['ended_by']});")
+    console.print(f"  {since}  {alarm['boost']} is boosted until {until} (ended by {alarm['ended_by']});")
     written, caused = alarm["writes_while_active"], len(alarm["caused"])
     console.print(f"         {written} priorities are written meanwhile, {caused} only because of it:")
     _say_decisions(console, alarm["caused"][:4])
@@ -212,6 +219,6 @@ def _say_decisions(console: Console, decisions: Sequence[Mapping[str, Any]]) -> 
 
 
 def _plain(console: Console, text: str) -> None:
-    """A line in which nothing is markup, wrapped under its own indent."""
+    """A line, wrapped under its own indent."""
     indent = len(text) - len(text.lstrip())
-    console.print(Padding(Text(text.strip()), (0, 0, 0, indent)))
+    console.print(Padding(Text(plain(text.strip())), (0, 0, 0, indent), expand=False))

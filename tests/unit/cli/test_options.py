@@ -82,3 +82,20 @@ def test_the_beginning_of_the_demos_day_is_a_time_of_it(command: Command) -> Non
     command.run("queue", "show", "search-training", "--demo-at", "0s")
 
     assert command.access.asked[-1] == Target(demo_at=0.0)
+
+
+@pytest.mark.parametrize(
+    "words", [("--json", "lending"), ("--seed", "5", "lending"), ("--seed", "4", "--json", "rollout", "single-gpu")]
+)
+def test_options_of_the_demos_day_are_refused_before_another_play(command: Command, words: tuple[str, ...]) -> None:
+    result = command.run("demo", *words)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{words[0]}" in result.stderr
+    assert "would be of no use: write what" in result.stderr
+
+
+def test_no_other_group_has_options_of_its_own_that_its_verbs_would_drop() -> None:
+    kept = {name: [p.name for p in verb.params if p.expose_value] for name, verb in EVERY.items() if name not in RUN}
+    assert [name for name, params in kept.items() if params] == []
+    assert [name for name, verb in RUN.items() if isinstance(verb, click.Group)] == ["demo"]
