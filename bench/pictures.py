@@ -21,8 +21,9 @@ from plotly.offline import get_plotlyjs
 
 from pointsman.queues.day_sums import ClassSums, DaySums
 from pointsman.queues.days import Day, day_of
+from pointsman_cli.checkout import shipped
 from pointsman_cli.demo.day import START, Stage, opened
-from pointsman_cli.demo.scenario import DAY, DEMO_SEED, QUEUE, ROOT, Scenario, demo_day
+from pointsman_cli.demo.scenario import DAY, DEMO_SEED, QUEUE, Scenario, demo_day
 from pointsman_cli.report.weeks import weeks_of
 from pointsman_cli.report.weeks_page import weeks_page
 from pointsman_emulator.environment import ACCOUNT, REGION
@@ -39,7 +40,7 @@ SEARCH = re.compile(r"SEARCH\('\{(?P<names>[^}]*)\} MetricName=\"(?P<metric>\w+)
 
 
 def _scenario() -> Scenario:
-    return demo_day(DEMO_SEED, None, ROOT / "examples" / "policy.yaml", 1.0, ROOT / "template.yaml")
+    return demo_day(DEMO_SEED, None, shipped("examples/policy.yaml"), 1.0, shipped("template.yaml"))
 
 
 def _week() -> Replay:

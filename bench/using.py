@@ -12,8 +12,9 @@ from unittest import mock
 from botocore.client import BaseClient
 
 from bench.dynamodb import bytes_of
+from pointsman_cli.checkout import shipped
 from pointsman_cli.demo.day import opened
-from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, demo_day
+from pointsman_cli.demo.scenario import DEMO_SEED, demo_day
 
 DAY = 86_400.0
 READ_BYTES, WRITE_BYTES = 4096, 1024
@@ -22,8 +23,8 @@ INDEXED = 2  # more writes for a job's item: its old line in the index goes, the
 
 def using() -> dict[str, Any]:
     """Events, jobs and passes of the day; DynamoDB's units, requests of the others and bytes of log by function."""
-    policy = ROOT / "examples" / "policy.yaml"
-    with opened(demo_day(DEMO_SEED, None, policy, 1.0, ROOT / "template.yaml")) as stage:
+    policy, template = shipped("examples/policy.yaml"), shipped("template.yaml")
+    with opened(demo_day(DEMO_SEED, None, policy, 1.0, template)) as stage:
         aws = stage.aws
         events = Counter[str]()
         aws.watch(lambda event: events.update([event["detail-type"]]))

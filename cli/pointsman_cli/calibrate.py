@@ -13,6 +13,7 @@ from pointsman.errors import UserMistake
 from pointsman.queues.policy import Policy
 from pointsman_cli import options
 from pointsman_cli.check import check
+from pointsman_cli.checkout import shipped
 from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen, table
 from pointsman_simulator.calibration import Calibration, Count
@@ -20,25 +21,24 @@ from pointsman_simulator.calibration import calibrate as calibrated
 from pointsman_simulator.replay import Replay
 from pointsman_simulator.workload import DEMO_CAPACITY, generate
 
-ROOT = Path(__file__).resolve().parents[2]
 DAY = 86_400.0
 
 
 @click.command(short_help="How often expected starts come true, on generated days.")
 @click.option("--seeds", default="1-20", show_default=True, help="The days: A-B, or one.")
-@click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "policy.yaml",
+@click.option("--policy", type=click.Path(path_type=Path),
               help="The policy of the days; examples/policy.yaml by default.")  # fmt: skip
 @options.as_json
 @options.debugged
-def calibrate(seeds: str, policy: Path, as_json: bool) -> None:
+def calibrate(seeds: str, policy: Path | None, as_json: bool) -> None:
     """Play generated days with the decisions of production, and hold each start against what `queue explain` says.
 
     Once as told when the job was first seen waiting, and once in the middle of its wait. Jobs that wait under ten
     minutes are left out.
     """
-    checked = check(policy)
+    checked = check(policy or shipped("examples/policy.yaml", "--policy"))
     if checked.stated is None:
-        raise UserMistake("it is no policy: `pointsman policy check` says why", place=str(policy))
+        raise UserMistake("it is no policy: `pointsman policy check` says why", place=checked.name)
     days = _seeds(seeds)
     with ProcessPoolExecutor(min(len(days), cpu_count() or 1), get_context("spawn")) as workers:
         found = list(workers.map(partial(_day, policy=checked.stated), days))

@@ -16,6 +16,7 @@ from pointsman.errors import Misconfigured, UserMistake
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
 from pointsman_cli.access import Target
+from pointsman_cli.checkout import SETUP
 from pointsman_cli.printing import say
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _demo(seconds: float) -> Iterator[Wiring]:
         raise UserMistake(
             f"the demo cannot be played here, {error.name} is missing",
             place="--demo-at",
-            remedy="install pointsman with its extra `emulator`",
+            remedy=SETUP,
         ) from error
     with ExitStack() as stack:
         with Console(stderr=True).status("playing the day of the demo"):

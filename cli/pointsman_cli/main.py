@@ -6,6 +6,7 @@ from importlib import import_module
 import click
 
 from pointsman.errors import UserMistake
+from pointsman_cli.checkout import SETUP
 from pointsman_cli.failures import failure
 from pointsman_cli.options import wants_traceback, where
 
@@ -52,7 +53,7 @@ class Root(click.Group):
                 UserMistake(
                     f"{error.name} is missing",
                     place=cmd_name,
-                    remedy="install pointsman with the extras `command,emulator`",
+                    remedy=SETUP,
                 )
             ) from error
         return command

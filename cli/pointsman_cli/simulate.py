@@ -18,6 +18,7 @@ from pointsman.errors import UserMistake
 from pointsman.queues.policy import Policy
 from pointsman_cli import options
 from pointsman_cli.check import check
+from pointsman_cli.checkout import SETUP, shipped
 from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen, table
 from pointsman_simulator.ablations import ABLATIONS, without
@@ -31,7 +32,6 @@ from pointsman_simulator.traces import CLASSES, TraceError
 if TYPE_CHECKING:
     from pointsman_cli.report.page import Facts
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = (*BASELINES, *STEERED)
 SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 
@@ -42,7 +42,7 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 @click.option("--capacity", type=click.IntRange(1), required=True, help="One-GPU instances in the pool.")
 @click.option("--classes", default="derived_class", show_default=True,
               help="Where a job's class comes from: derived_class, or teams:A,B (those are production).")  # fmt: skip
-@click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "quota-policy.yaml",
+@click.option("--policy", type=click.Path(path_type=Path),
               help="The policy to try, by default examples/quota-policy.yaml. --classes finds classes.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every delay and draw.")
 @click.option("--batch-victim", type=click.Choice(["lowest", "longest", "random"]), default="lowest", show_default=True,
@@ -67,7 +67,7 @@ def simulate(
     window: str,
     capacity: int,
     classes: str,
-    policy: Path,
+    policy: Path | None,
     seed: int,
     batch_victim: Any,
     event_delay: float,
@@ -81,6 +81,7 @@ def simulate(
     names = _names(runs)
     if report is not None:
         _check_report()
+    policy = policy or shipped("examples/quota-policy.yaml", "--policy")
     stated = _stated(policy)
     try:
         replay = from_trace(trace, window, capacity, classes, {**CLASSES, **dict.fromkeys(_named(stated))})
@@ -149,7 +150,7 @@ def _command(ctx: click.Context) -> str:
 def _check_report() -> None:
     """Find out before the runs, which take long, what would keep the page from being drawn."""
     if find_spec("plotly") is None:
-        raise UserMistake("plotly is missing", place="--report", remedy="install pointsman with the extra `report`")
+        raise UserMistake("plotly is missing", place="--report", remedy=SETUP)
 
 
 def _write(file: Path, facts: "Facts") -> None:

@@ -32,6 +32,9 @@ def uninstall(ctx: click.Context, yes: bool, as_json: bool) -> None:
     and weights are set back to what they were before an alarm or an eviction; jobs that wait have the priority again
     that they were submitted with. The control table is kept: policies, pins and history. It may be repeated.
     """
+    if not options.target(ctx).stack:
+        remedy = "name its stack by --stack or POINTSMAN_STACK"
+        raise UserMistake("no deployment is named", place="--stack", remedy=remedy)
     with options.rollouts(ctx) as fleet, options.deployment(ctx) as found:
         _refuse_open(fleet)
         queues = found.control.queues()

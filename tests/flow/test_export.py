@@ -13,8 +13,9 @@ from click.testing import CliRunner
 
 from pointsman.wiring import Wiring
 from pointsman_cli.access import Target
+from pointsman_cli.checkout import shipped
 from pointsman_cli.demo.day import opened
-from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, demo_day
+from pointsman_cli.demo.scenario import DEMO_SEED, demo_day
 from pointsman_cli.main import cli
 from pointsman_simulator.baselines import BASELINES
 from pointsman_simulator.measures import Run
@@ -62,7 +63,7 @@ def waits(run: Run) -> dict[str, float]:
 
 def test_a_day_played_exported_and_replayed_first_in_first_out_waits_as_the_day_would_have(tmp_path: Path) -> None:
     """Pointsman reordered the day; what a job asked for, when, and how long it ran is in the export as it was."""
-    day = demo_day(DEMO_SEED, CAPACITY, ROOT / "examples" / "policy.yaml", 1.0, ROOT / "template.yaml")
+    day = demo_day(DEMO_SEED, CAPACITY, shipped("examples/policy.yaml"), 1.0, shipped("template.yaml"))
     fitting = [job for job in day.jobs if job.gpus <= CAPACITY][:JOBS]
     quick = tuple(replace(job, submit=job.submit * PACE, seconds=job.seconds * PACE) for job in fitting)
     day = replace(day, jobs=quick, drift=None)

@@ -11,13 +11,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pointsman.errors import UserMistake
 from pointsman_cli import options
+from pointsman_cli.checkout import shipped
 from pointsman_cli.demo.day import Progress as Report
 from pointsman_cli.demo.day import baseline, play
 from pointsman_cli.demo.lending import lending
 from pointsman_cli.demo.multiple import Multiple
 from pointsman_cli.demo.report import say, summary
 from pointsman_cli.demo.rollout.command import rollout
-from pointsman_cli.demo.scenario import DEMO_SEED, ROOT, Scenario, demo_day, trace_slice
+from pointsman_cli.demo.scenario import DEMO_SEED, Scenario, demo_day, trace_slice
 from pointsman_cli.printing import print_json
 from pointsman_cli.screen import screen
 
@@ -27,11 +28,11 @@ from pointsman_cli.screen import screen
 @click.option("--capacity", type=click.IntRange(1), help="One-GPU instances in the pool.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Play a slice of a real trace (CSV) instead.")
 @click.option("--window", help="Of the trace: A:B, seconds of submit_s, A <= submit_s < B.")
-@click.option("--policy", type=click.Path(path_type=Path), default=ROOT / "examples" / "policy.yaml",
+@click.option("--policy", type=click.Path(path_type=Path),
               help="The queue's policy; examples/policy.yaml by default.")  # fmt: skip
 @click.option("--events", type=Multiple(), default="100%", show_default=True,
               help="How often each event is delivered: 0% loses all, 300% sends each three times.")  # fmt: skip
-@click.option("--template", type=click.Path(path_type=Path, exists=True), default=ROOT / "template.yaml",
+@click.option("--template", type=click.Path(path_type=Path, exists=True),
               help="The SAM template to deploy; template.yaml by default.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @options.debugged
@@ -42,9 +43,9 @@ def demo(
     capacity: int | None,
     trace: Path | None,
     window: str | None,
-    policy: Path,
+    policy: Path | None,
     events: float,
-    template: Path,
+    template: Path | None,
     as_json: bool,
 ) -> None:
     """Play a day of a busy queue: under FIFO, and under Pointsman's own handlers on the embedded AWS.
@@ -56,6 +57,8 @@ def demo(
     if ctx.invoked_subcommand is not None:
         _refuse_dropped(ctx, ctx.invoked_subcommand)
         return
+    policy = policy or shipped("examples/policy.yaml", "--policy")
+    template = template or shipped("template.yaml", "--template")
     if trace is None:
         if window is not None:
             raise click.UsageError("--window belongs to --trace")

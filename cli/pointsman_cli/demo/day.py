@@ -14,7 +14,8 @@ from pointsman.ports import RecordedMove
 from pointsman.queues.effects import Effect
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
-from pointsman_cli.demo.scenario import DAY, DEMO_SEED, QUEUE, ROOT, SHARE, Scenario, demo_day
+from pointsman_cli.checkout import shipped
+from pointsman_cli.demo.scenario import DAY, DEMO_SEED, QUEUE, SHARE, Scenario, demo_day
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.faults import Faults
 from pointsman_emulator.models.batch import BatchModel, BatchSettings, ServiceJob
@@ -162,7 +163,7 @@ def opened(scenario: Scenario) -> Iterator[Stage]:
     faults = Faults(deliver=scenario.events)
     with Emulator(scenario.seed, START, _settings(scenario, skip=False), faults) as aws:
         settings = _deployed(aws, scenario.template)
-        aws.deploy(ROOT / "examples" / "batch.yaml", "search", {"MaxInstances": str(scenario.capacity)})
+        aws.deploy(shipped("examples/batch.yaml"), "search", {"MaxInstances": str(scenario.capacity)})
         stage = Stage(scenario, aws, Wiring(settings), settings.dead_letters_url)
         aws.watch(lambda event: _keep_alarm(stage, event))
         stage.wiring.control.put_policy(QUEUE, json.dumps(scenario.document), aws.now, "demo")
@@ -187,8 +188,8 @@ def _deployed(aws: Emulator, template: Path) -> Settings:
 @contextmanager
 def played_to(seconds: float) -> Iterator[Wiring]:
     """The demo's day played to this many seconds after its start, to look at."""
-    policy = ROOT / "examples" / "policy.yaml"
-    with opened(demo_day(DEMO_SEED, None, policy, 1.0, ROOT / "template.yaml")) as stage:
+    policy, template = shipped("examples/policy.yaml"), shipped("template.yaml")
+    with opened(demo_day(DEMO_SEED, None, policy, 1.0, template)) as stage:
         stage.aws.run(stage.start + seconds)
         yield stage.wiring
 

@@ -133,8 +133,9 @@ def shown(moves: Sequence[RecordedMove]) -> list[RecordedMove]:
 def say(console: Console, facts: Mapping[str, Any]) -> None:
     """Print the day for a person."""
     left_out = f", {facts['left_out']} larger than the pool left out" if facts["left_out"] else ""
+    jobs = counted(facts["jobs"], "job")
     console.print(
-        f"{counted(facts['jobs'], 'job')} of {counted(facts['teams'], 'team')} on {facts['capacity']} one-GPU instances "
+        f"{jobs} of {counted(facts['teams'], 'team')} on {facts['capacity']} one-GPU instances "
         f"(seed {facts['seed']}{left_out}); queue {QUEUE}, events delivered x{facts['events']:g}"
     )
     console.print(_waits_table(facts))

@@ -1,16 +1,17 @@
 """What a demo plays: the jobs, the room for them, how events travel, and when an alarm fires."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from pointsman.errors import UserMistake
 from pointsman.queues.policy import Policy
 from pointsman_cli.check import check
+from pointsman_cli.checkout import shipped
 from pointsman_simulator.traces import TraceError, TraceJob, parse_window, read_trace, split_by_capacity
 from pointsman_simulator.workload import DEMO_CAPACITY, generate
 
-ROOT = Path(__file__).resolve().parents[3]
 QUEUE = "search-training"
 SHARE = "all"
 DEMO_SEED = 4
@@ -31,7 +32,7 @@ class Scenario:
     seed: int
     events: float = 1.0
     drift: tuple[float, float] | None = None
-    template: Path = ROOT / "template.yaml"
+    template: Path = field(default_factory=partial(shipped, "template.yaml"))
     dwell: tuple[float, float] = (0.0, 0.0)  # seconds in SCHEDULED and in STARTING
 
 

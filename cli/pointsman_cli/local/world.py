@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from pointsman.errors import Misconfigured
+from pointsman_cli.checkout import shipped
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.stacks import Stack
 
-ROOT = Path(__file__).resolve().parents[3]
 BIRTH = 1800.0  # seconds; an endpoint and its copies come to life in less, and the alarms have judged them
 STORE = "models"  # the bucket and the repository of what examples/inference.yaml serves
 MANIFEST = '{"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json"}'
@@ -35,9 +34,9 @@ def begun(now: float) -> datetime:
 
 def build(aws: Emulator, instances: int, requests: float) -> World:
     """Deploy it, and let it come to life; `requests` are what the component gets in a second."""
-    product = aws.deploy(ROOT / "template.yaml", "pointsman")
-    queue = aws.deploy(ROOT / "examples" / "batch.yaml", "search-training", {"MaxInstances": str(instances)})
-    endpoint = aws.deploy(ROOT / "examples" / "inference.yaml", "chat", _stored(aws))
+    product = aws.deploy(shipped("template.yaml"), "pointsman")
+    queue = aws.deploy(shipped("examples/batch.yaml"), "search-training", {"MaxInstances": str(instances)})
+    endpoint = aws.deploy(shipped("examples/inference.yaml"), "chat", _stored(aws))
     component = aws.inference_model.components[COMPONENT]
     if not aws.run_until(lambda: component.settled, aws.now + BIRTH):
         raise Misconfigured(f"examples/inference.yaml: {COMPONENT} did not come to life")

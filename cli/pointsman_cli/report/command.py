@@ -14,6 +14,7 @@ from pointsman.errors import UserMistake
 from pointsman.policy_documents import stored_policy
 from pointsman.queues.days import day_of
 from pointsman_cli import options
+from pointsman_cli.checkout import SETUP
 from pointsman_cli.failures import FOUND
 from pointsman_cli.printing import moment, print_json
 from pointsman_cli.report import figures
@@ -56,8 +57,7 @@ def _write(file: Path, told: Weeks) -> None:
 
         text = weeks_page(told, shlex.join(["pointsman", *sys.argv[1:]]))
     except ModuleNotFoundError as error:
-        remedy = "install pointsman with its extra `report`"
-        raise UserMistake(f"{error.name} is missing", place="--html", remedy=remedy) from error
+        raise UserMistake(f"{error.name} is missing", place="--html", remedy=SETUP) from error
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:

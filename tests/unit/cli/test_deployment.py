@@ -76,6 +76,14 @@ def test_no_stack_at_all_is_the_askers_mistake() -> None:
 
 
 @pytest.mark.usefixtures("account")
+@pytest.mark.parametrize("before", [(), ("--demo-at", "0s")])
+def test_what_takes_a_deployment_away_can_only_be_told_which(before: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(cli, [*before, "uninstall"])
+    message = "Error: --stack: no deployment is named (name its stack by --stack or POINTSMAN_STACK)\n"
+    assert (result.stderr, result.exit_code) == (message, 2)
+
+
+@pytest.mark.usefixtures("account")
 def test_a_stack_that_is_not_there_is_the_askers_mistake() -> None:
     result = show("--stack", "nope")
     message = "Error: nope: there is no such stack in eu-west-1 (is the region right?)\n"

@@ -72,7 +72,7 @@ def test_without_plotly_it_says_what_to_install_before_it_plays(trace: Path, mon
     monkeypatch.setattr(command, "find_spec", lambda _: None)
     result = asked(trace, "--report", str(trace.with_name("page.html")))
     assert result.exit_code == 2
-    assert "plotly is missing (install pointsman with the extra `report`)" in result.stderr
+    assert "--report: plotly is missing (in a checkout of the repository `make setup` installs" in result.stderr
 
 
 def test_a_folder_that_is_not_there_is_named_before_it_plays(trace: Path) -> None:

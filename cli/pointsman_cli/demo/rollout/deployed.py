@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pointsman.errors import UserMistake
@@ -12,10 +11,10 @@ from pointsman.rollout_inbound import REQUEST
 from pointsman.rollout_ports import RolloutTable
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
+from pointsman_cli.checkout import shipped
 from pointsman_emulator.emulator import Emulator
 from pointsman_emulator.stacks import Stack
 
-ROOT = Path(__file__).resolve().parents[4]
 SOURCE = "search.releases"
 OUTPUTS = ("JobsTable", "ControlTable", "QueueWakesUrl", "DeadLettersUrl")
 
@@ -62,7 +61,7 @@ class Deployed:
 
 def deploy(aws: Emulator) -> Deployed:
     """Deploy the template beside the scenario's world."""
-    stack = aws.deploy(ROOT / "template.yaml", "pointsman", {})
+    stack = aws.deploy(shipped("template.yaml"), "pointsman", {})
     jobs, control, wakes, dead_letters = (stack.outputs[name] for name in OUTPUTS)
     settings = Settings(
         jobs,
