@@ -10,7 +10,7 @@ from rich.table import Table
 from bench.measuring import ROOT
 from pointsman.queues.policy import Policy
 from pointsman_cli.check import check
-from pointsman_simulator.baselines import BASELINES
+from pointsman_simulator.baselines import fifo_strict
 from pointsman_simulator.measures import figures
 from pointsman_simulator.replay import Replay, World
 from pointsman_simulator.steered import STEERED
@@ -23,7 +23,7 @@ SEEDS = range(1, 21)
 def waits(policy: Policy, seed: int) -> dict[str, tuple[float, float]]:
     """Hours that each class waits on average on one day, under FIFO and under the policy."""
     replay = Replay(generate(seed), 0, DEMO_CAPACITY, DAY)
-    runs = (BASELINES["fifo_strict"](replay), STEERED["pointsman"](replay, World(seed), policy))
+    runs = (fifo_strict(replay), STEERED["pointsman"](replay, World(seed), policy))
     alone, steered = (figures(run, replay.gpu_seconds)["wait_hours"] for run in runs)
     return {name: (alone[name]["mean"], steered[name]["mean"]) for name in alone}
 

@@ -20,10 +20,11 @@ def simulating(
     run: str, jobs: int = 0, load: float = 1.0, trace: str = "", window: str = PHILLY, capacity: int = 0
 ) -> dict[str, Any]:
     """Seconds of CPU for one policy over a month of a trace, or of generated jobs that offer so much load."""
-    replay = from_trace(Path(trace), window, capacity, "derived_class") if trace else _generated(jobs, load)
     policy = check(ROOT / "examples" / "quota-policy.yaml").stated
     if policy is None:
         raise ValueError("examples/quota-policy.yaml is not valid")
+    ranked = [one.name for one in policy.classes]
+    replay = from_trace(Path(trace), window, capacity, "derived_class", ranked) if trace else _generated(jobs, load)
     before, began = grown(), process_time()
     ran = STEERED[run](replay, World(), policy)
     seconds = process_time() - began

@@ -70,11 +70,12 @@ class Task:
 def played(task: Task) -> dict[str, Any]:
     """The figures of one run."""
     row = task.row
-    replay = from_trace(task.trace, row.window, row.capacity, row.classes)
     policy, world = _policy(), World(task.seed)
+    ranked = [one.name for one in policy.classes]
+    replay = from_trace(task.trace, row.window, row.capacity, row.classes, ranked)
     if task.ablate:
         policy, world = without(task.ablate, policy, world)
-    run = BASELINES[task.run](replay) if task.run in BASELINES else STEERED[task.run](replay, world, policy)
+    run = BASELINES[task.run](replay, policy) if task.run in BASELINES else STEERED[task.run](replay, world, policy)
     return figures(run, replay.gpu_seconds)
 
 

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from pointsman.errors import UserMistake
 from pointsman.queues.policy import Policy
+from pointsman.wall_clock import local
 from pointsman_cli import options
 from pointsman_cli.check import check
 from pointsman_cli.checkout import SETUP, shipped
@@ -26,8 +27,8 @@ from pointsman_simulator.baselines import BASELINES
 from pointsman_simulator.measures import Run, figures
 from pointsman_simulator.replay import Replay, World, from_trace
 from pointsman_simulator.series import FACTORS, scaled
-from pointsman_simulator.steered import STEERED
-from pointsman_simulator.traces import CLASSES, TraceError
+from pointsman_simulator.steered import STEERED, check_playable
+from pointsman_simulator.traces import TraceError
 
 if TYPE_CHECKING:
     from pointsman_cli.report.page import Facts
@@ -41,7 +42,7 @@ SHOWN = ("fifo_strict", "fifo_skip", "class_strict", "pointsman")
 @click.option("--window", required=True, metavar="A:B", help="Seconds of submit_s: A <= submit_s < B.")
 @click.option("--capacity", type=click.IntRange(1), required=True, help="One-GPU instances in the pool.")
 @click.option("--classes", default="derived_class", show_default=True,
-              help="Where a job's class comes from: derived_class, or teams:A,B (those are production).")  # fmt: skip
+              help="Where a job's class comes from: derived_class, or teams:A,B (the first class).")  # fmt: skip
 @click.option("--policy", type=click.Path(path_type=Path),
               help="The policy to try, by default examples/quota-policy.yaml. --classes finds classes.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every delay and draw.")
@@ -84,7 +85,8 @@ def simulate(
     policy = policy or shipped("examples/quota-policy.yaml", "--policy")
     stated = _stated(policy)
     try:
-        replay = from_trace(trace, window, capacity, classes, {**CLASSES, **dict.fromkeys(_named(stated))})
+        replay = from_trace(trace, window, capacity, classes, _named(stated))
+        check_playable(names, replay, stated)
     except TraceError as error:
         raise UserMistake(str(error), place=f"--{error.about}") from None
     _check_classes(policy, stated, replay)
@@ -99,7 +101,7 @@ def simulate(
     if as_json:
         print_json({"runs": results, "left_out": replay.left_out})
     else:
-        _say(replay, results)
+        _say(replay, stated, results)
         if report is not None:
             screen().print(f"The page is {report}.", soft_wrap=True)
 
@@ -167,7 +169,7 @@ def _write(file: Path, facts: "Facts") -> None:
 def _run(task: Task, replay: Replay, world: World) -> Run:
     name, policy = task
     began = perf_counter()
-    run = BASELINES[name](replay) if name in BASELINES else STEERED[name](replay, world, policy)
+    run = BASELINES[name](replay, policy) if name in BASELINES else STEERED[name](replay, world, policy)
     return replace(run, seconds=perf_counter() - began)
 
 
@@ -202,7 +204,7 @@ def _check_classes(file: Path, policy: Policy, replay: Replay) -> None:
         )
 
 
-def _say(replay: Replay, results: list[dict[str, Any]]) -> None:
+def _say(replay: Replay, policy: Policy, results: list[dict[str, Any]]) -> None:
     out = screen()
     left = f"; {replay.left_out} larger than the pool are left out" if replay.left_out else ""
     work = replay.gpu_seconds / 3600
@@ -225,6 +227,12 @@ def _say(replay: Replay, results: list[dict[str, Any]]) -> None:
     ]
     out.print(table(columns, rows, right=columns[1:]))
     out.print("Hours waited on average, by class; worst: the longest wait; big: jobs of 16 GPUs or more.")
+    for one in results:
+        if never := one["jobs"] - one["finished"]:
+            out.print(f"{one['name']}: {never} of {one['jobs']} jobs never fit; its figures are those of the others.")
+    if policy.windows:
+        begins = local(replay.begins, policy.windows[0].when.zone)
+        out.print(f"The policy's windows are open as by the file's own seconds, which begin {begins}.")
 
 
 def _hours(value: float | None) -> str:

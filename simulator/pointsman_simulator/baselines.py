@@ -5,10 +5,12 @@ possible, not what a user could have.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import log1p
 from types import MappingProxyType
 
 from pointsman.queues.estimates import Finished, History, Kind
+from pointsman.queues.policy import Policy
 from pointsman_emulator.models.batch import BatchModel, BatchSettings, FairShare, JobChange, ServiceJob
 from pointsman_simulator.measures import JobRun, Run
 from pointsman_simulator.replay import Replay, demand_of
@@ -46,6 +48,8 @@ def pools_demand(replay: Replay) -> Run:
     """A pool for each team, sized by what the team will ask for in the whole window: hindsight that nobody has."""
     demand = demand_of(replay.jobs)
     total = sum(demand.values())
+    if not total:
+        return replace(pools_equal(replay), name="pools_demand")
     exact = {team: replay.capacity * work / total for team, work in demand.items()}
     sizes = {team: int(size) for team, size in exact.items()}
     rest = replay.capacity - sum(sizes.values())
@@ -59,11 +63,10 @@ def fair_static(replay: Replay) -> Run:
     return _one_queue("fair_static", replay, BatchSettings(), FairShare({}, decay_seconds=3600.0), by_team=True)
 
 
-def class_strict(replay: Replay) -> Run:
-    """Priority by class, set at submission: what most teams try first."""
-    order = ("production", "research")
-    level = {name: LEVELS - n for n, name in enumerate(order)}
-    return _one_queue("class_strict", replay, BatchSettings(), FairShare({}), lambda job: level.get(job.job_class, 0))
+def class_strict(replay: Replay, policy: Policy) -> Run:
+    """Priority by class in the order of the policy, set at submission: what most teams try first."""
+    level = {one.name: LEVELS - n for n, one in enumerate(policy.classes)}
+    return _one_queue("class_strict", replay, BatchSettings(), FairShare({}), lambda job: level[job.job_class])
 
 
 def sjf_oracle(replay: Replay) -> Run:
@@ -79,10 +82,16 @@ def sesf(replay: Replay) -> Run:
     return _one_queue("sesf", replay, skip, FairShare({}), history.priority, history.learn)
 
 
-BASELINES: Mapping[str, Callable[[Replay], Run]] = MappingProxyType(
-    {rule.__name__: rule for rule in (fifo_strict, fifo_skip, pools_equal, pools_demand, fair_static, class_strict,
-                                      sesf, sjf_oracle)}
-)  # fmt: skip
+def _anyway(rule: Callable[[Replay], Run]) -> Callable[[Replay, Policy], Run]:
+    return lambda replay, _policy: rule(replay)
+
+
+BASELINES: Mapping[str, Callable[[Replay, Policy], Run]] = MappingProxyType(
+    {rule.__name__: _anyway(rule) for rule in (fifo_strict, fifo_skip, pools_equal, pools_demand, fair_static)}
+    | {class_strict.__name__: class_strict}
+    | {rule.__name__: _anyway(rule) for rule in (sesf, sjf_oracle)}
+)
+"""Of the policy they take the order of its classes at most."""
 
 
 class _Lessons:

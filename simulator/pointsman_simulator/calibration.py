@@ -7,6 +7,7 @@ from pointsman.queues.decide import Decision
 from pointsman.queues.forecast import Expected, forecast
 from pointsman.queues.policy import Policy
 from pointsman.queues.view import QueueView
+from pointsman_simulator.clock import since
 from pointsman_simulator.replay import Replay, World
 from pointsman_simulator.steered import watched
 
@@ -67,7 +68,7 @@ class _Watch:
 
 def calibrate(seed: int, replay: Replay, policy: Policy) -> Calibration:
     """Play the day, and hold what was told against what came."""
-    watch = _Watch(policy)
+    watch = _Watch(since(replay.begins, policy))
     starts = watched(replay, World(seed), policy, watch)
     first, middle = Count(), Count()
     for job_id, told in watch.told.items():

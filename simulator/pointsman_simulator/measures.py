@@ -8,6 +8,7 @@ from typing import Any
 
 BIG = 16
 """GPUs from which a job counts as big."""
+WAITS = ("mean", "p50", "p95", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Run:
 def waits(jobs: Sequence[JobRun]) -> dict[str, float]:
     """Hours waited: the mean, the median, the 95th percentile and the longest."""
     hours = sorted(job.waited / 3600 for job in jobs)
-    return {"mean": fmean(hours), "p50": quantile(hours, 0.5), "p95": quantile(hours, 0.95), "max": hours[-1]}
+    found = (fmean(hours), quantile(hours, 0.5), quantile(hours, 0.95), hours[-1])
+    return dict(zip(WAITS, found, strict=True))
 
 
 def quantile(ordered: Sequence[float], part: float) -> float:
@@ -76,22 +78,26 @@ def utilisation(run: Run) -> float:
 
 
 def figures(run: Run, work: float) -> dict[str, Any]:
-    """The run as `--json` prints it; `work` is the GPU-time of the replay in seconds."""
+    """The run as `--json` prints it; `work` is the GPU-time of the replay in seconds.
+
+    Waits and times to the end are those of the jobs that finished, and None where none did.
+    """
     by_class: dict[str, list[JobRun]] = {}
     for job in run.jobs:
         by_class.setdefault(job.job_class, []).append(job)
     lost = sum(job.lost * job.instances for job in run.jobs)
+    everyone = waits(run.jobs) if run.jobs else dict.fromkeys(WAITS)
     return {
         "name": run.name,
         "jobs": run.submitted,
         "finished": len(run.jobs),
         "utilisation": utilisation(run),
-        "wait_hours": {name: waits(jobs) for name, jobs in sorted(by_class.items())} | {"all": waits(run.jobs)},
-        "jct_hours": {"mean": fmean((job.finished - job.submitted) / 3600 for job in run.jobs)},
+        "wait_hours": {name: waits(jobs) for name, jobs in sorted(by_class.items())} | {"all": everyone},
+        "jct_hours": {"mean": _mean((job.finished - job.submitted) / 3600 for job in run.jobs)},
         "big_wait_hours": {"mean": _mean(job.waited / 3600 for job in run.jobs if job.instances >= BIG)},
         "evictions": sum(job.evictions for job in run.jobs),
         "lost_gpu_hours": lost / 3600,
-        "lost_fraction": lost / work,
+        "lost_fraction": lost / work if work else 0.0,
         "api": {kind: run.calls.get(kind, 0) for kind in ("describe", "update", "quota")},
         "seconds": run.seconds,
     }

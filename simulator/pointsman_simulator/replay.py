@@ -1,6 +1,6 @@
 """What a simulation replays, and in what world: jobs with their classes and teams, a pool, and the pace of things."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -36,12 +36,16 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Jobs to run in a pool of so many instances; `window` is how many seconds of submissions they are."""
+    """Jobs to run in a pool of so many instances; `window` is how many seconds of submissions they are.
+
+    All times of a replay count from its beginning, which was at `begins` by the file's own seconds.
+    """
 
     jobs: tuple[TraceJob, ...]
     left_out: int
     capacity: int
     window: float
+    begins: float = 0.0
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -59,24 +63,26 @@ class Replay:
         return sum(job.seconds * job.instances for job in self.jobs)
 
 
-def from_trace(path: Path, window: str, capacity: int, classes: str, known: Collection[str] = tuple(CLASSES)) -> Replay:
+def from_trace(path: Path, window: str, capacity: int, classes: str, ranked: Sequence[str]) -> Replay:
     """A window of a trace; jobs larger than the pool are left out and counted. Raises `TraceError`.
 
-    `classes` says how a job's class is found, `known` which ones the trace may name.
+    `classes` says how a job's class is found; `ranked` are those of the policy, the most urgent first. The trace may
+    name those, and the labels of public traces.
     """
     span = parse_window(window)
-    split = split_by_capacity(read_trace(path, span, known).jobs, capacity)
+    split = split_by_capacity(read_trace(path, span, tuple(dict.fromkeys([*CLASSES, *ranked]))).jobs, capacity)
     if not split.fitting:
         raise TraceError(f"no job of {path} fits {capacity} instances; raise the capacity", "capacity")
-    label = classes_by(classes)
+    label = classes_by(classes, ranked)
     jobs = tuple(replace(job, job_class=label(job)) for job in split.fitting)
-    return Replay(jobs, len(split.too_large), capacity, span.end - span.start)
+    return Replay(jobs, len(split.too_large), capacity, span.end - span.start, span.start)
 
 
-def classes_by(rule: str) -> Callable[[TraceJob], str]:
+def classes_by(rule: str, ranked: Sequence[str]) -> Callable[[TraceJob], str]:
     """How a job's class is found: `derived_class`, the trace's own label, or `teams:A,B`.
 
-    With teams, those are production, what is labelled `sweep` stays so, and the rest is research.
+    With teams, their jobs are of the first of the classes `ranked`; of the rest, what is labelled `sweep` is of the
+    last, and all else of the second.
     """
     if rule == "derived_class":
         return lambda job: job.job_class
@@ -85,7 +91,8 @@ def classes_by(rule: str) -> Callable[[TraceJob], str]:
     if kind != "teams" or not colon or not chosen:
         sentence = f'classes "{rule}" is no rule; write derived_class, or teams:A,B with the names of teams'
         raise TraceError(sentence, "classes")
-    return lambda job: "production" if job.team in chosen else "sweep" if job.job_class == "sweep" else "research"
+    first, second, last = ranked[0], ranked[min(1, len(ranked) - 1)], ranked[-1]
+    return lambda job: first if job.team in chosen else last if job.job_class in {"sweep", last} else second
 
 
 def demand_of(jobs: Iterable[TraceJob]) -> dict[str, float]:

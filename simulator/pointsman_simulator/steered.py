@@ -4,7 +4,7 @@ What is modelled of the loop: events that come late and in any order, the wake's
 passes, one Describe of each new job, the account's budget of calls, and the snapshot's true use.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from heapq import heappop, heappush
@@ -17,25 +17,26 @@ from pointsman.queues.decide import Decision, decide
 from pointsman.queues.estimates import Finished, History, Kind, name_pattern
 from pointsman.queues.evictions import Eviction
 from pointsman.queues.jobs import BusyJob, WaitingJob
-from pointsman.queues.policy import Mode, Policy
+from pointsman.queues.policy import Mode, Policy, due_of
 from pointsman.queues.quota import ANY_TYPE
 from pointsman.queues.reasons import Reason
 from pointsman.queues.usage import Usage
-from pointsman.queues.view import QueueView
+from pointsman.queues.view import QueueView, Share
 from pointsman.queues.waiting import Waiting
 from pointsman_emulator.models.batch import (
     BatchModel,
     BatchRefusedError,
     BatchSettings,
-    FairShare,
     JobChange,
     QuotaShare,
     QuotaSharePolicy,
     ServiceJob,
 )
 from pointsman_simulator.baselines import POOL, QUEUE, runs_of
+from pointsman_simulator.clock import since
 from pointsman_simulator.measures import Run
 from pointsman_simulator.replay import Replay, World
+from pointsman_simulator.shares import in_turn, quotas_of, several, share_of, weights_of
 from pointsman_simulator.traces import TraceJob
 
 BUCKET = 10.0  # seconds: a wake is visible once its bucket has closed
@@ -52,13 +53,23 @@ def pointsman(replay: Replay, world: World, policy: Policy) -> Run:
 
 
 def pointsman_quota(replay: Replay, world: World, policy: Policy) -> Run:
-    """Pointsman in a quota share of the whole pool, with in-share preemption: it evicts as its policy says."""
+    """Pointsman in quota shares with in-share preemption: it evicts as its policy says.
+
+    One has the whole pool; several have equal parts, and lend and borrow them.
+    """
     return _Evicting("pointsman_quota", replay, world, policy).play()
 
 
 def pointsman_quota_youngest(replay: Replay, world: World, policy: Policy) -> Run:
     """The same by one who knows no checkpoints, and takes the youngest that may be evicted."""
     return _Youngest("pointsman_quota_youngest", replay, world, policy).play()
+
+
+def check_playable(runs: Collection[str], replay: Replay, policy: Policy) -> None:
+    """Raise `TraceError` where the policy cannot be played on this by one of these runs."""
+    since(replay.begins, policy)
+    if any(STEERED.get(name) in {pointsman_quota, pointsman_quota_youngest} for name in runs):
+        quotas_of(replay, policy)
 
 
 Watch = Callable[[QueueView, Decision], None]
@@ -86,7 +97,9 @@ class _Belief:
 class _Steered:
     def __init__(self, name: str, replay: Replay, world: World, policy: Policy) -> None:
         self._name, self._replay, self._world = name, replay, world
-        self._policy = replace(policy, mode=Mode.ACT)
+        self._policy = since(replay.begins, replace(policy, mode=Mode.ACT))
+        self._weights = weights_of(policy)
+        self._deadlines = {one.name: one.deadline for one in policy.classes}
         self._luck = Random(f"{world.seed} events")
         settings = BatchSettings(victim_rule=world.victim, preemption_stop=world.stop)
         self._model = BatchModel(settings, world.seed, listener=self._happened)
@@ -113,13 +126,10 @@ class _Steered:
 
     def _open(self) -> None:
         self._model.add_environment(POOL, self._replay.capacity)
-        self._model.add_queue(QUEUE, POOL, FairShare({}))
+        self._model.add_queue(QUEUE, POOL, self._weights)
 
     def _submit(self, job: TraceJob) -> ServiceJob:
-        return self._model.submit(QUEUE, job.name, job.instances, job.seconds, 0, self._share_of(job))
-
-    def _share_of(self, job: TraceJob) -> str:
-        return job.team if self._policy.share.endswith("*") else self._policy.share
+        return self._model.submit(QUEUE, job.name, job.instances, job.seconds, 0, share_of(job, self._policy))
 
     # Time
 
@@ -167,8 +177,8 @@ class _Steered:
         elif status in {"SCHEDULED", "STARTING", "RUNNING"}:
             belief.new.pop(job.job_id, None)
             belief.busy[job.job_id] = BusyJob(
-                job.job_id, job.name, _kind(spec), spec.gpus, job.started_at, self._share_of(spec), job.created_at,
-                job.priority, preempted=job.preempted_count,
+                job.job_id, job.name, _kind(spec), spec.gpus, job.started_at, share_of(spec, self._policy),
+                job.created_at, job.priority, preempted=job.preempted_count,
             )  # fmt: skip
         else:
             belief.new.pop(job.job_id, None)
@@ -228,9 +238,14 @@ class _Steered:
             movable=True,
             waiting=belief.waiting,
             busy=tuple(belief.busy.values()),
+            shares=self._shares() if several(self._policy) else (),
             history=belief.history,
             past=belief.past,
         )
+
+    def _shares(self) -> tuple[Share, ...]:
+        known = {*self._belief.waiting.shares, *(job.share for job in self._belief.busy.values())}
+        return in_turn(self._model.snapshot(QUEUE), known, self._weights)
 
     def _take(self, wanted: int, now: float) -> int:
         self._tokens = min(self._world.saved, self._tokens + self._world.calls * (now - self._tokens_at))
@@ -241,8 +256,10 @@ class _Steered:
 
     def _waiting(self, spec: TraceJob, job: ServiceJob) -> WaitingJob:
         return WaitingJob(
-            job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0, share=self._share_of(spec),
+            job.job_id, job.name, _kind(spec), spec.gpus, job.created_at, job.priority, 0,
+            share=share_of(spec, self._policy),
             again=job.history[-1][0] if job.preempted_count else None,
+            due=due_of(self._deadlines[spec.job_class], job.created_at, {}),
         )  # fmt: skip
 
 
@@ -269,20 +286,23 @@ class _Evicting(_Steered):
 
     def __init__(self, name: str, replay: Replay, world: World, policy: Policy) -> None:
         self._evictions: dict[tuple[str, float], Eviction] = {}
+        self._quotas = quotas_of(replay, policy)
+        self._strategy = core.Strategy.LEND_AND_BORROW if len(self._quotas) > 1 else core.Strategy.RESERVE
         places = [n for n, one in enumerate(policy.classes) if one.preemptible]
         self._evicts = frozenset(one.name for one in policy.classes[: max(places, default=0)])
         self._preemptible = frozenset(policy.classes[n].name for n in places)
         super().__init__(name, replay, world, policy)
 
     def _open(self) -> None:
-        limits = {INSTANCE_TYPE: self._replay.capacity}
-        self._model.add_environment(POOL, limits)
+        self._model.add_environment(POOL, {INSTANCE_TYPE: self._replay.capacity})
         self._model.add_queue(QUEUE, POOL, QuotaSharePolicy())
-        self._model.add_share(QUEUE, self._policy.share, QuotaShare(limits, in_share_preemption=True))
+        for name, quota in self._quotas.items():
+            share = QuotaShare({INSTANCE_TYPE: quota}, self._strategy.value, in_share_preemption=True)
+            self._model.add_share(QUEUE, name, share)
 
     def _submit(self, job: TraceJob) -> ServiceJob:
         return self._model.submit(
-            QUEUE, job.name, job.instances, job.seconds, 0, quota_share=self._share_of(job),
+            QUEUE, job.name, job.instances, job.seconds, 0, quota_share=share_of(job, self._policy),
             instance_type=INSTANCE_TYPE, checkpoint_seconds=self._world.checkpoint,
         )  # fmt: skip
 
@@ -306,11 +326,18 @@ class _Evicting(_Steered):
         rule = self._policy.preemption
         kept = now - max(EVICTIONS_KEPT, rule.patience if rule else 0.0)
         self._evictions = {key: one for key, one in self._evictions.items() if one.open or (one.ended or 0.0) > kept}
-        limits = ((ANY_TYPE, self._replay.capacity),)
-        share = core.QuotaShare(self._policy.share, "", limits, preempts=True)
         return replace(
-            super()._view(now), quota_shares=(share,), pool=limits, evictions=tuple(self._evictions.values())
+            super()._view(now),
+            quota_shares=tuple(
+                core.QuotaShare(name, "", ((ANY_TYPE, quota),), self._strategy, preempts=True)
+                for name, quota in self._quotas.items()
+            ),
+            pool=((ANY_TYPE, self._replay.capacity),),
+            evictions=tuple(self._evictions.values()),
         )
+
+    def _shares(self) -> tuple[Share, ...]:
+        return ()  # quota shares stand in the view by themselves
 
     def _note_checkpoints(self, now: float) -> None:
         """Say of the jobs that may be evicted what they have saved, once somebody may want their place."""

@@ -16,7 +16,7 @@ from types import MappingProxyType
 class TraceError(ValueError):
     """A trace, a window or a capacity that cannot be used: one sentence that names the place and the remedy.
 
-    `about` says which of what was given must be changed: trace, window, capacity or classes.
+    `about` says which of what was given must be changed: trace, window, capacity, classes or runs.
     """
 
     def __init__(self, sentence: str, about: str = "trace") -> None:
@@ -54,7 +54,10 @@ _UNSAFE_IN_A_JOB = re.compile(r"[^A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class TraceJob:
-    """One job to submit: `submit` in seconds after the window's start, `seconds` of run time once it has started."""
+    """One job to submit: `submit` in seconds after the window's start, `seconds` of run time once it has started.
+
+    `share` is the one that the file names, if it does.
+    """
 
     name: str
     submit: float
@@ -62,6 +65,7 @@ class TraceJob:
     gpus: int
     team: str
     job_class: str
+    share: str = ""
 
     @property
     def instances(self) -> int:
@@ -231,6 +235,7 @@ def _job(row: _Row, submit: float, classes: Collection[str]) -> TraceJob:
         gpus=math.ceil(row.amount("gpus", "GPUs")),
         team=team,
         job_class=job_class,
+        share=row.text("share"),
     )
 
 

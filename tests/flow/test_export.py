@@ -17,7 +17,7 @@ from pointsman_cli.checkout import shipped
 from pointsman_cli.demo.day import opened
 from pointsman_cli.demo.scenario import DEMO_SEED, demo_day
 from pointsman_cli.main import cli
-from pointsman_simulator.baselines import BASELINES
+from pointsman_simulator.baselines import fifo_strict
 from pointsman_simulator.measures import Run
 from pointsman_simulator.replay import Replay, from_trace
 from tests.fakes.job_table import FakeJobTable
@@ -79,8 +79,8 @@ def test_a_day_played_exported_and_replayed_first_in_first_out_waits_as_the_day_
 
     window = "{}:{}".format(*told["window"])
     replay = from_trace(past, window, told["capacity"], "derived_class", [one.name for one in day.policy.classes])
-    exported = BASELINES["fifo_strict"](replay)
-    submitted = BASELINES["fifo_strict"](Replay(day.jobs, 0, CAPACITY, day.window))
+    exported = fifo_strict(replay)
+    submitted = fifo_strict(Replay(day.jobs, 0, CAPACITY, day.window))
     assert waits(exported) == pytest.approx(waits(submitted), abs=1.0)
     assert max(waits(submitted).values()) > 600
     assert replay.gpu_seconds == pytest.approx(sum(job.seconds * job.gpus for job in day.jobs), rel=1e-4)

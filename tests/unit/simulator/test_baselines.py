@@ -4,11 +4,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from pointsman.queues.policy import JobClass, Policy
 from pointsman_simulator.baselines import BASELINES
 from pointsman_simulator.replay import Replay
 from pointsman_simulator.traces import TraceJob
 
 HOUR = 3600.0
+POLICY = Policy("q", tuple(map(JobClass, ("production", "research", "sweep"))))
 
 
 def job(name: str, submit: float, hours: float, gpus: int, team: str = "a", job_class: str = "sweep") -> TraceJob:
@@ -23,9 +25,11 @@ MORNING = (
 )
 
 
-def starts(name: str, jobs: tuple[TraceJob, ...] = MORNING, capacity: int = 4) -> Mapping[str, float]:
+def starts(
+    name: str, jobs: tuple[TraceJob, ...] = MORNING, capacity: int = 4, policy: Policy = POLICY
+) -> Mapping[str, float]:
     """When each job started, in hours."""
-    run = BASELINES[name](Replay(jobs, 0, capacity, 4 * HOUR))
+    run = BASELINES[name](Replay(jobs, 0, capacity, 4 * HOUR), policy)
     return {one.name: round(one.spans[0][0] / HOUR, 9) for one in run.jobs}
 
 
@@ -57,6 +61,13 @@ def test_classes_overtake_in_a_strict_queue() -> None:
     assert starts("fifo_strict", late) == {"running": 0, "sweep": 1, "release": 2}
 
 
+def test_strict_classes_are_those_of_the_policy_in_its_order() -> None:
+    policy = Policy("q", tuple(map(JobClass, ("release", "study", "rest"))))
+    jobs = tuple(job(name, n / 10, 1, 4, job_class=name) for n, name in enumerate(("rest", "study", "release")))
+    first = job("running", 0, 1, 4, job_class="rest")
+    assert starts("class_strict", (first, *jobs), policy=policy) == {"running": 0, "release": 1, "study": 2, "rest": 3}
+
+
 def test_the_least_expected_work_is_learned_from_jobs_that_ended() -> None:
     past = tuple(job(f"{team}{n}", n, hours, 4, team) for n, (team, hours) in enumerate([("a", 1.0), ("b", 0.1)] * 4))
     rivals = (job("blocker", 30, 1, 4, "c"), job("a-late", 30.1, 1, 4, "a"), job("b-later", 30.2, 0.1, 4, "b"))
@@ -72,6 +83,10 @@ def test_pools_sized_by_demand_add_up_to_the_capacity() -> None:
     """Of 28 instances for 13 and 14 GPU-hours a gets 13 and b 15: what is left goes to the largest remainder."""
     fits = (job("a13", 0, 1, 13), job("b14", 0, 1, 14, "b"))
     assert starts("pools_demand", fits, capacity=28) == {"a13": 0, "b14": 0}
+
+
+def test_pools_for_jobs_without_work_are_of_one_size() -> None:
+    assert starts("pools_demand", (job("a", 0, 0, 1), job("b", 0, 0, 1, "b")), capacity=2) == {"a": 0, "b": 0}
 
 
 def test_a_share_for_each_team_lets_the_team_that_used_least_go_first() -> None:

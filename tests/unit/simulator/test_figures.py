@@ -39,3 +39,14 @@ def test_what_evictions_cost_is_repeated_run_time_on_every_instance() -> None:
 
 def test_a_replay_without_big_jobs_has_no_wait_of_big_jobs() -> None:
     assert figures(Run("sesf", (ran(0, (1, 2)),), 1, 4, HOUR), work=HOUR)["big_wait_hours"] == {"mean": None}
+
+
+def test_of_a_run_in_which_no_job_fits_nothing_is_known() -> None:
+    one = figures(Run("pools_equal", (), 3, 2, HOUR), work=27.0)
+    assert (one["jobs"], one["finished"], one["utilisation"]) == (3, 0, 0.0)
+    assert one["wait_hours"] == {"all": {"mean": None, "p50": None, "p95": None, "max": None}}
+    assert (one["jct_hours"], one["big_wait_hours"]) == ({"mean": None}, {"mean": None})
+
+
+def test_of_jobs_without_work_nothing_is_lost() -> None:
+    assert figures(Run("sesf", (ran(0, (1, 1)),), 1, 4, HOUR), work=0.0)["lost_fraction"] == 0.0

@@ -7,7 +7,7 @@ import pytest
 
 from pointsman.queues.policy import JobClass, Policy, Preemption, Reservation
 from pointsman_simulator.ablations import ABLATIONS, without
-from pointsman_simulator.baselines import BASELINES
+from pointsman_simulator.baselines import fifo_strict
 from pointsman_simulator.measures import Run, waits
 from pointsman_simulator.replay import Replay, World, classes_by
 from pointsman_simulator.steered import pointsman
@@ -51,7 +51,7 @@ def test_every_job_runs_once_to_its_end() -> None:
 
 
 def test_no_class_waits_longer_than_in_a_plain_queue() -> None:
-    fifo = BASELINES["fifo_strict"](day())
+    fifo = fifo_strict(day())
     assert all(mean(steered(), name) <= mean(fifo, name) for name in day().classes)
 
 
@@ -74,7 +74,7 @@ def test_late_events_and_rare_passes_make_jobs_wait() -> None:
 
 def test_a_budget_of_no_calls_leaves_the_queue_to_itself() -> None:
     idle = pointsman(day(), World(calls=0.0, saved=0.0), POLICY)
-    assert idle.jobs == replace(BASELINES["fifo_strict"](day()), name="").jobs
+    assert idle.jobs == replace(fifo_strict(day()), name="").jobs
 
 
 @pytest.mark.parametrize("mechanism", sorted(ABLATIONS))
@@ -97,14 +97,19 @@ def test_what_pointsman_does_by_itself_can_be_taken_away(mechanism: str) -> None
     assert pointsman(day(), world, policy).jobs != steered().jobs
 
 
-def test_teams_name_production_and_sweeps_stay_sweeps() -> None:
-    label = classes_by("teams:ranking, vision")
+def test_teams_name_the_first_class_and_sweeps_are_of_the_last() -> None:
+    label = classes_by("teams:ranking, vision", ("release", "study", "score", "rest"))
     jobs = [TraceJob("j", 0, 1, 1, team, "sweep") for team in ("ranking", "speech")]
-    jobs.append(TraceJob("j", 0, 1, 8, "speech", "production"))
-    assert [label(job) for job in jobs] == ["production", "sweep", "research"]
+    jobs += [TraceJob("j", 0, 1, 8, "speech", label) for label in ("production", "rest")]
+    assert [label(job) for job in jobs] == ["release", "rest", "study", "rest"]
+
+
+def test_teams_of_a_policy_with_two_classes_are_the_first_and_the_rest() -> None:
+    label = classes_by("teams:a", ("urgent", "rest"))
+    assert [label(TraceJob("j", 0, 1, 1, team, "production")) for team in "ab"] == ["urgent", "rest"]
 
 
 @pytest.mark.parametrize("rule", ["teams:", "teams", "classes:a", ""])
 def test_a_rule_for_classes_that_is_none_is_refused_with_the_remedy(rule: str) -> None:
     with pytest.raises(TraceError, match="write derived_class, or teams:A,B"):
-        classes_by(rule)
+        classes_by(rule, ("production", "sweep"))
