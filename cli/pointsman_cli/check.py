@@ -1,4 +1,4 @@
-"""A file that people write, checked: what it states, or everything that is wrong with it, each with its place."""
+"""A file that people write, checked: what it states, or what is wrong with it, each with its place."""
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy

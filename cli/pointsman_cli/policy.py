@@ -36,7 +36,7 @@ def policy() -> None:
 @options.where
 @click.pass_context
 def check_(ctx: click.Context, file: Path, as_json: bool) -> None:
-    """Say everything that is wrong with the policy in FILE.
+    """Say what is wrong with the policy in FILE: all of it but what hangs on a key that is wrong itself.
 
     Where a deployment is named, its queue is looked at too: whether it can obey the policy.
     """

@@ -56,7 +56,10 @@ def policy_schema() -> dict[str, Any]:
 
 
 def parse_policy(document: object) -> Policy:
-    """The policy that a parsed YAML or JSON document states; raises `InvalidDocument` with everything that is wrong."""
+    """The policy that a parsed YAML or JSON document states; raises `InvalidDocument`.
+
+    That has all that is wrong, but for contradictions that hang on a key which is wrong itself.
+    """
     if not isinstance(document, Mapping):
         raise InvalidDocument((Problem((), "a policy is a mapping of keys", "start with `version: 1`"),))
     try:
