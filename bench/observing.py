@@ -66,7 +66,9 @@ def observing(load: Load) -> dict[str, Any]:
     table = DynamoJobTable(stand_in.client, TABLE)
     shares = Shares(batch, quiet, quiet)
     observer = Observer(_Clock(), batch, quiet, table, quiet, shares, keep=False)
-    record = QueueRecord(QUEUE, description=load.description, described_at=NOW, swept=NOW, walked=NOW, passed_at=NOW - 60)
+    record = QueueRecord(
+        QUEUE, description=load.description, described_at=NOW, swept=NOW, walked=NOW, passed_at=NOW - 60
+    )
     before = grown()
     seen, seconds = timed(lambda: observer.observe(record, load.policy))
     seconds -= stand_in.seconds

@@ -38,7 +38,8 @@ class ModelClock:
 class ModelBatch:
     """`BatchQueues` and `ShareSettings`; `fresh` shows this moment in snapshots and listings, whatever their lag.
 
-    `whole` is whether a snapshot of quota shares names more than the first job of each: that is not documented.
+    `whole` is whether a snapshot of quota shares names more than the first job of each: that is not documented. A
+    listing has so many jobs to a `page`. What Batch `refuses` to describe this once it has all the same.
     """
 
     model: BatchModel
@@ -46,6 +47,8 @@ class ModelBatch:
     whole: bool = True
     fresh: bool = False
     told: Callable[..., None] = lambda *_, **__: None
+    page: int = PAGE
+    refuses: Callable[[], bool] = lambda: False
 
     def describe_queue(self, name: str) -> QueueDescription:
         """The queue."""
@@ -76,9 +79,13 @@ class ModelBatch:
         """A page of a listing, with neither attempts nor detail."""
         now_in = self.model.queues[name].by_status.get(status.value, {})
         jobs = list(now_in.values()) if self.fresh else self.model.jobs_in(name, [status.value])
-        start = int(token or 0)
-        page = jobs[start : start + PAGE]
-        more = str(start + PAGE) if start + PAGE < len(jobs) else None
+        place, _, given = (token or "0").partition("@")
+        life = self.model.settings.token_life
+        if given and life is not None and self.model.now - float(given) > life:
+            raise Gone("the token of a listing is no longer taken")
+        end = int(place) + self.page
+        page = jobs[int(place) : end]
+        more = f"{end}@{self.model.now}" if end < len(jobs) else None
         now = self.clock.now()
         for job in page if status.stage is Stage.BUSY else ():
             self.told(job, self.model.now - self.model.settings.list_lag)
@@ -88,7 +95,7 @@ class ModelBatch:
     def describe_job(self, job_id: str) -> Sighting:
         """The job as it is."""
         job = self.model.jobs.get(job_id)
-        if job is None:
+        if job is None or self.refuses():
             raise Gone(f"there is no job {job_id}")
         self.told(job, self.model.now, ended=job.finished)
         return sighting(job, self.clock.now())

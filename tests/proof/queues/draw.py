@@ -25,8 +25,8 @@ TEAMS = ("teama", "teamb", "teamc")
 class Trouble:
     """How often things go wrong, as parts of one; `answers` are lost ones of writes.
 
-    `damaged` are looks at notices of which one is damaged. `pace` is seconds between things that people do, `alarms`
-    between those of alarms.
+    `refused` are jobs that Batch says it does not know. `damaged` are looks at notices of which one is damaged.
+    `pace` is seconds between things that people do, `alarms` between those of alarms.
     """
 
     calls: float = 0.0
@@ -39,6 +39,7 @@ class Trouble:
     poison: float = 0.0
     jumps: float = 0.0
     damaged: float = 0.0
+    refused: float = 0.0
     pace: float = 1500.0
     alarms: float = 1800.0
 
@@ -62,6 +63,25 @@ def trouble(luck: Random, profile: str) -> Trouble:
         alarms=luck.choice((150.0, 400.0))
         if profile in ("alarms", "lending", "answers")
         else luck.choice((900.0, 1e9)),
+    )
+
+
+@dataclass(frozen=True)
+class Listings:
+    """How Batch lists jobs and describes them: seconds that a token is taken, jobs to a page, and how often it refuses.
+
+    A page is small where a snapshot tells of the whole line: one pass does not list it then.
+    """
+
+    token_life: float | None
+    page: int
+    refused: float
+
+
+def listings(luck: Random) -> Listings:
+    """Most worlds have none of it."""
+    return Listings(
+        luck.choice((None, None, 20.0, 100.0)), luck.choice((100, 100, 1, 2)), luck.choice((0.0, 0.0, 0.01, 0.3))
     )
 
 

@@ -118,6 +118,19 @@ def _no_restart(share: Any, setting: Any, current: int, note: Any, wish: Any, no
 
 settle = share_keeper.settle
 
+
+def _gone_for_good(row: JobRecord | None, seen: Sighting) -> JobRecord | None:
+    """A job that was let go since Batch did not know it never comes back."""
+    return None if row is not None and row.folded else merge(row, seen)
+
+
+def _gone_when_refused(row: JobRecord, now: float, **_: bool) -> JobRecord:
+    """Who holds capacity is gone when Batch has said twice that it does not know him."""
+    return refuse(row, now, unlisted=True)
+
+
+refuse = rows.refuse
+
 _OFF = (
     _off("lease", "overlap", "Q5", FakeJobTable, "queue", _never_leased),
     _off("fence before a write", "overlap", "Q5", queue.QueueLoop, "_fence", lambda *_: None),
@@ -147,6 +160,8 @@ _OFF = (
     _off("being sure of what runs", "levels", "Q6", observe, "settled", lambda *_: True),
     _off("a look that is fresh", "stalls", "Q6", queue, "FRESH", float("inf")),
     _off("what no listing has", "lending", "Q3", listing.Listing, "missing", lambda *_: set()),
+    _off("a listing beside what is refused", "stalls", "Q6", rows, "refuse", _gone_when_refused),
+    _off("coming back though it was let go", "one-share", "Q3", rows, "merge", _gone_for_good),
     _off("no time ahead of the clock", "clocks", "Q3", observe, "_no_later_than", lambda _, row: row),
 )
 GUARDS = tuple(off.guard for off in _OFF)

@@ -74,9 +74,11 @@ class QueueWorld(World):
         self.faults: Counter[str] = Counter()
         super().__init__()
         luck, quota = self.luck, profile in draw.QUOTA
-        self.trouble = draw.trouble(luck, profile)
+        again = Random(f"listings {seed} {profile}")
+        listings = draw.listings(again)
+        self.trouble = replace(draw.trouble(luck, profile), refused=listings.refused)
         self.capacity = luck.choice((4, 6, 8))
-        settings = draw.settings(luck, quota=quota)
+        settings = replace(draw.settings(luck, quota=quota), token_life=listings.token_life)
         self.model = BatchModel(settings, seed, start=START, listener=self._happened)
         self.names = draw.queue(luck, self.model, profile, self.capacity)
         place = self.model.queues[QUEUE]
@@ -84,6 +86,8 @@ class QueueWorld(World):
         self.most = (self.capacity - kept) // (len(self.names) if profile in draw.QUOTA else 1)
         self.clock = ModelClock(self.model)  # type: ignore[assignment]
         self.batch = ModelBatch(self.model, self.clock, whole=luck.random() < 0.7)  # type: ignore[assignment, arg-type]
+        self.batch.page = listings.page if self.batch.whole else self.batch.page
+        self.batch.refuses = lambda: again.random() < self.trouble.refused and self._refused()
         self.checkpoints = ModelCheckpoints(self.model)  # type: ignore[assignment]
         rate, saved = luck.choice(((2.0, 120), (2.0, 120), (0.5, 60), (0.1, 12)))
         self.jobs = FakeJobTable(calls_a_second=rate, saved_calls=saved)
@@ -155,6 +159,11 @@ class QueueWorld(World):
         finally:
             self.depth -= 1
         self.truth.passed(log)
+
+    def _refused(self) -> bool:
+        """Batch says that it does not know a job that it has."""
+        self.faults["descriptions refused"] += 1
+        return True
 
     def recorder(self) -> Recorder:
         """Records events through doors of its own."""

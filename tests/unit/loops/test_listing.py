@@ -76,6 +76,23 @@ def test_behind_many_running_jobs_the_line_is_walked_too() -> None:
     assert min(world.record.walked, world.record.swept) > world.clock.now() - 3 * SWEEP_EVERY
 
 
+def test_a_short_line_behind_many_running_jobs_is_seen_in_one_pass() -> None:
+    world = crowd(30, page=4)
+    for n in range(5):
+        world.submit(f"job{n}", size=10_000)
+    record, seen = sweep(world.batch, world.jobs, QueueRecord(QUEUE), None, world.clock.now(), asked=True)
+    assert (seen.pages, seen.complete, seen.line) == (PAGES, True, True)
+    assert (record.walk, record.sweep) == (None, None)
+
+
+def test_with_a_new_walk_through_the_line_one_through_who_runs_begins() -> None:
+    world = crowd(3)
+    now = world.clock.now()
+    record = QueueRecord(QUEUE, walked=now - 30.0, swept=now - SWEEP_EVERY)
+    _, seen = sweep(world.batch, world.jobs, record, None, now, asked=False)
+    assert seen.line, "where a job is that left the line is in the other"
+
+
 def test_a_job_that_a_walk_missed_since_its_pages_moved_is_not_described_for_it() -> None:
     world = crowd(45, page=4)
     passes(world, 4)

@@ -7,7 +7,7 @@ import pytest
 from pointsman.errors import Gone, Transient
 from pointsman.loops.queue import LEASE
 from pointsman.queues.evictions import AT_MOST, Progress
-from pointsman.queues.jobs import Status
+from pointsman.queues.jobs import Sighting, Status
 from pointsman.queues.moves import RESERVED
 from pointsman.queues.reasons import Reason
 from tests.unit.loops.quota_world import PREEMPTION, QuotaWorld, evictions, pressed, share
@@ -254,6 +254,30 @@ def test_it_is_sure_what_runs_when_the_snapshot_shows_it_or_the_events_are_newer
     world.batch.snapshot = lambda name: replace(real(name), used=0)  # type: ignore[method-assign]
     world.pass_()
     assert not world.report.view.settled, "somebody has gone"
+
+
+def test_who_holds_capacity_is_in_doubt_and_not_gone_while_a_listing_has_it_whatever_a_describe_says() -> None:
+    world = QuotaWorld(share(limit=8))
+    world.rule()
+    world.run("runs", size=4)
+    world.submit("waits", size=2)
+    world.clock.advance(120)
+    real = world.batch.describe_job
+
+    def describe(job_id: str) -> Sighting:
+        if job_id == "runs":
+            raise Gone("ClientException")
+        return real(job_id)
+
+    world.batch.describe_job = describe  # type: ignore[method-assign]
+    for _ in range(4):
+        world.pass_()
+        assert (world.report.view.settled, world.priorities()) == (False, {"waits": 0})
+    world.batch.describe_job = real  # type: ignore[method-assign]
+    for _ in range(2):
+        world.pass_()
+    assert world.report.view.settled
+    assert world.priorities() == {"waits": 4999}
 
 
 def test_what_batch_did_by_itself_is_no_move_of_ours() -> None:

@@ -201,17 +201,19 @@ def test_events_of_one_second_end_in_the_same_stage_or_in_doubt(statuses: list[S
 
 
 def test_a_job_that_batch_does_not_know_is_in_doubt_and_let_go_when_it_says_so_once_more() -> None:
-    once = refuse(known("RUNNING"), T + 60)
+    once = refuse(known("RUNNING"), T + 60, unlisted=True)
     assert (once.stage, once.doubtful, once.folded) == (Stage.BUSY, True, False)
-    twice = refuse(once, T + 120)
+    twice = refuse(once, T + 120, unlisted=True)
     assert (twice.status, twice.needs_describe, twice.folded) == (Status.FAILED, False, True)
+    listed = refuse(once, T + 120, unlisted=False)
+    assert (listed.stage, listed.doubtful) == (Stage.BUSY, True), "a listing has it"
 
 
 @pytest.mark.parametrize("sighting", [seen("RUNNING", T + 50), seen("RUNNING", T + 50, detail=DETAIL)])
 def test_between_the_two_any_sign_of_the_job_counts(sighting: Sighting) -> None:
-    again = merge(refuse(known("RUNNING"), T + 40), sighting)
+    again = merge(refuse(known("RUNNING"), T + 40, unlisted=True), sighting)
     assert again is not None
-    assert refuse(again, T + 60).stage is Stage.BUSY
+    assert refuse(again, T + 60, unlisted=True).stage is Stage.BUSY
 
 
 @pytest.mark.parametrize(
@@ -225,20 +227,23 @@ def test_between_the_two_any_sign_of_the_job_counts(sighting: Sighting) -> None:
     ],
 )
 def test_a_job_that_was_let_go_for_that_comes_back_with_the_next_sign_of_it(sighting: Sighting, doubtful: bool) -> None:
-    again = merge(refuse(refuse(known("RUNNING"), T + 60), T + 120), sighting)
+    again = merge(refuse(refuse(known("RUNNING"), T + 60, unlisted=True), T + 120, unlisted=True), sighting)
     assert again is not None
     assert (again.status, again.folded, again.doubtful) == (sighting.status, False, doubtful)
 
 
 def test_what_was_seen_before_it_was_let_go_does_not_bring_it_back() -> None:
-    assert merge(refuse(refuse(known("RUNNING"), T + 60), T + 120), seen("RUNNING", T + 50)) is None
+    assert (
+        merge(refuse(refuse(known("RUNNING"), T + 60, unlisted=True), T + 120, unlisted=True), seen("RUNNING", T + 50))
+        is None
+    )
 
 
 def test_a_job_that_has_ended_for_sure_stays_so_whatever_batch_knows_of_it() -> None:
     ended = known("SUCCEEDED", folded=True)
-    assert refuse(ended, T + 60) == ended
-    assert merge(refuse(ended, T + 60), seen("SUCCEEDED", T + 90)) is None
-    doubted = refuse(known("FAILED", doubtful=True), T + 60)
+    assert refuse(ended, T + 60, unlisted=True) == ended
+    assert merge(refuse(ended, T + 60, unlisted=True), seen("SUCCEEDED", T + 90)) is None
+    doubted = refuse(known("FAILED", doubtful=True), T + 60, unlisted=True)
     assert (doubted.needs_describe, doubted.folded) == (False, False), "people are told of it all the same"
 
 

@@ -69,13 +69,16 @@ def sweep(
     again. Neither takes all the pages of a pass from the other.
     """
     deep = _deep(snapshot)
-    walk = record.walk or (Sweep(now, _BUSY[0]) if asked or _overdue(record.walked, now) else None)
     line = record.sweep or (Sweep(now, _LINE[0]) if asked or _overdue(record.swept, now) else None)
     line = line if deep else None
+    anew = asked or _overdue(record.walked, now) or (line is not None and line.began == now)  # who left it is in either
+    walk = record.walk or (Sweep(now, _BUSY[0]) if anew else None)
     most = PAGES_AFTER_DEFERRED if record.deferred else PAGES if deep else PAGES // 2
     allowed = jobs.take_budget(most, now)
-    busy = _go_on(batch, record.queue, walk, _BUSY, allowed if line is None else allowed - allowed // 2)
-    waiting = _go_on(batch, record.queue, line, _LINE, 0 if busy.told else allowed - busy.pages)
+    busy = _go_on(batch, record.queue, _Leg(walk), _BUSY, allowed if line is None else allowed - allowed // 2)
+    waiting = _go_on(batch, record.queue, _Leg(line), _LINE, 0 if busy.told else allowed - busy.pages)
+    if not (busy.told or waiting.told):
+        busy = _go_on(batch, record.queue, busy, _BUSY, allowed - waiting.pages)
     marks = _marks(walk)
     whole = busy.ended and marks is not None
     record = replace(
@@ -117,9 +120,8 @@ class _Leg:
     told: tuple[str, ...] = ()
 
 
-def _go_on(batch: BatchQueues, queue: str, walk: Sweep | None, order: tuple[Status, ...], most: int) -> _Leg:
-    """So many pages of the walk, which goes through the statuses in this order."""
-    leg = _Leg(walk)
+def _go_on(batch: BatchQueues, queue: str, leg: _Leg, order: tuple[Status, ...], most: int) -> _Leg:
+    """The walk until it is at so many pages; it goes through the statuses in this order."""
     while leg.at is not None and leg.pages < most:
         status, token = leg.at.status, leg.at.token
         try:

@@ -152,7 +152,7 @@ class Observer:
         """Describe jobs of which only a preemption is known, and so not even their queue."""
         strays = {row.job_id: row for row in self.jobs.active(NO_QUEUE)[:STRAYS]}
         if strays:
-            self._rows.describe(strays, tuple(strays), {}, policy)
+            self._rows.describe(strays, tuple(strays), {}, policy, unlisted=set(strays))
             known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
     def _with_quota(
@@ -172,7 +172,8 @@ class Observer:
     def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:
         """The same with these jobs described just now, as far as the budget goes."""
         known, ours = dict(seen.records), dict(seen.record.priorities)
-        fresh = self._rows.describe(known, job_ids, ours, policy).fresh
+        described = self._rows.describe(known, job_ids, ours, policy)
+        fresh = described.fresh
         record = replace(seen.record, priorities=tuple((i, p) for i, p in seen.record.priorities if i not in fresh))
         pins = {pin.job_id: pin for pin in seen.view.pins}
         sure = {job_id: row for job_id, row in known.items() if job_id in fresh or job_id not in seen.view.unsure}
@@ -187,7 +188,8 @@ class Observer:
             strangers=strangers,
             used=sum(job.size for job in busy),
             described=frozenset(fresh),
-            unsure=seen.view.unsure - fresh,
+            unsure=(seen.view.unsure - fresh) | described.refused,
+            settled=seen.view.settled and not described.refused,
         )
         return replace(seen, view=view, records=known, record=record, described=seen.described + len(fresh))
 
@@ -214,7 +216,7 @@ class Observer:
             self._doubt_unrecorded(record, known, snapshot)
         still_busy = any(known[job_id].stage is Stage.BUSY for job_id in before & known.keys())
         asked = still_busy or suspicious(known, snapshot, doubts)
-        listed, granted, told = 0, 0, tuple[str, ...]()
+        listed, granted, told, missing = 0, 0, tuple[str, ...](), set[str]()
         if asked or due(record, snapshot, now):
             first = to_describe(known, snapshot, doubts, policy)[:DESCRIBES]  # they go before a listing
             granted = self.jobs.take_budget(len(first), now)
@@ -227,10 +229,12 @@ class Observer:
             odd = odd | missing | {job_id for job_id in walking if known[job_id].stage is Stage.BUSY}
             doubts = doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy)
-        described = self._rows.describe(known, wanted[:DESCRIBES], dict(record.priorities), policy, granted=granted)
+        described = self._rows.describe(
+            known, wanted[:DESCRIBES], dict(record.priorities), policy, granted=granted, unlisted=missing
+        )
         record = replace(
             record,
-            suspects=tuple(sorted(odd)[:SUSPECTS]),
+            suspects=tuple(sorted(odd | described.refused)[:SUSPECTS]),
             priorities=tuple((i, p) for i, p in record.priorities if i not in described.fresh),
         )
         unfinished = len(wanted) > len(described.asked) or bool(record.sweep or record.walk)

@@ -15,11 +15,13 @@ from pointsman.queues.policy import Policy
 class Described:
     """What came of describing jobs: who was `asked` for, whose row is as Batch has it now (`fresh`).
 
-    `unread` says by job what of it could not be read; `told` is what people should know.
+    Batch `refused` some, and so it is not known what they hold. `unread` says by job what of it could not be read;
+    `told` is what people should know.
     """
 
     asked: frozenset[str] = frozenset()
     fresh: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
     unread: Mapping[str, str] = field(default_factory=dict)
     told: tuple[str, ...] = ()
 
@@ -60,10 +62,11 @@ class Rows:
         policy: Policy,
         *,
         granted: int = 0,
+        unlisted: set[str] | frozenset[str] = frozenset(),
     ) -> Described:
         """Describe these jobs, as far as the budget goes and Batch answers: what it said until then counts.
 
-        So many calls are `granted` already.
+        So many calls are `granted` already. A listing that has everyone lacks who is `unlisted`.
         """
         if len(wanted) > granted:
             granted += self.jobs.take_budget(len(wanted) - granted, self.clock.now())
@@ -71,6 +74,7 @@ class Rows:
         stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
         seen: list[tuple[JobRecord | None, JobRecord]] = []
         asked: list[str] = []
+        refused: list[str] = []
         unread: dict[str, str] = {}
         told: tuple[str, ...] = ()
         for job_id in chosen:
@@ -82,8 +86,9 @@ class Rows:
                 break
             except Gone:
                 asked.append(job_id)
+                refused.append(job_id)
                 if row is not None:
-                    self.save(known, refuse(row, self.clock.now()))
+                    self.save(known, refuse(row, self.clock.now(), unlisted=job_id in unlisted))
                 continue
             except Unreadable as error:
                 asked.append(job_id)
@@ -100,7 +105,7 @@ class Rows:
         for row, merged in seen:
             self.save(known, judge_priority(merged, row, writes.get(merged.job_id), ours.get(merged.job_id)))
         fresh = frozenset(merged.job_id for _, merged in seen)
-        return Described(frozenset(asked), fresh, unread, (*unread.values(), *told))
+        return Described(frozenset(asked), fresh, frozenset(refused), unread, (*unread.values(), *told))
 
     def save(self, known: dict[str, JobRecord], row: JobRecord) -> None:
         """Store the row, and believe it; where an event came in between, the next pass sees both."""
