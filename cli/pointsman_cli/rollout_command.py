@@ -48,7 +48,8 @@ VERBS = (
     Verb(
         "retry",
         "Try again what failed or is stuck.",
-        "New attempts for what is stuck in ROLLOUT; when it has ended, a new rollout of what it left.",
+        "New attempts for what is stuck in ROLLOUT; when it has ended, a new rollout of what it left. After a way back "
+        "that is incomplete it is refused: rollback goes on with that.",
         (NEW_NAME, REASON),
     ),
     Verb(

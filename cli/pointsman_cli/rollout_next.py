@@ -16,8 +16,8 @@ def next_steps(record: RolloutRecord) -> tuple[str, ...]:
 
 def _steps(record: RolloutRecord) -> Iterator[str]:
     name = record.rollout
-    if record.phase is Phase.ROLLBACK_INCOMPLETE:
-        yield f"{VERB} rollback {name}, when what is said of {', '.join(record.needs_human)} is seen to"
+    if record.phase is Phase.ROLLBACK_INCOMPLETE and record.stranded:
+        yield f"{VERB} rollback {name}, when what is said of {', '.join(record.stranded)} is seen to"
     elif record.phase is Phase.ROLLED_BACK:
         yield f"{VERB} retry {name}, when its cause is gone"
     elif record.phase is Phase.STOPPED:
@@ -25,6 +25,8 @@ def _steps(record: RolloutRecord) -> Iterator[str]:
         yield f"{VERB} rollback {name}"
     elif record.phase is Phase.REJECTED:
         yield f"{VERB} start FILE, with what it names mended, and another name"
+    if record.phase.terminal and (gave := sorted(set(record.needs_human) - set(record.stranded))):
+        yield f"{VERB} history {name}, for what {', '.join(gave)} had before it gave way: give it back by hand"
     for hold in record.holds:
         yield from _ends(record, hold)
     if not record.phase.terminal and record.needs_human:

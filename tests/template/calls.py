@@ -12,6 +12,7 @@ from botocore.client import BaseClient
 from pointsman_emulator import Emulator
 from pointsman_emulator.environment import ACCOUNT, REGION
 from pointsman_emulator.gateway import OUTSIDE
+from tests.template.reached import calling
 
 # The prefix of a service's actions, where it is not the service's name, and actions that are not named as their calls.
 PREFIXES = {"application-auto-scaling": "application-autoscaling", "sfn": "states"}
@@ -91,11 +92,15 @@ class Recorder:
     """ARN of the state machine, which is what IAM asks about where a call has a task's token."""
     scenario: str = ""
     asked: dict[Asked, list[str]] = field(default_factory=lambda: defaultdict(list))
+    came: set[tuple[str, str]] = field(default_factory=set)
+    """By whom, in which method of an adapter."""
 
     def note(self, client: Any, operation: str, parameters: Mapping[str, Any]) -> None:
         caller = self.aws.gateway.caller
         if caller == OUTSIDE:
             return
+        if (method := calling()) is not None:
+            self.came.add((caller, method))
         service = client.meta.service_model.service_id.hyphenize()
         for action, resource, context in self._questions(PREFIXES.get(service, service), operation, parameters):
             seen = self.asked[Asked(caller, action, resource, context)]

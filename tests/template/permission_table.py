@@ -14,7 +14,7 @@ from pointsman_emulator import Emulator, InferenceSettings, Stack
 from pointsman_emulator.backends.iam.models import find_role
 from pointsman_emulator.environment import ACCOUNT, REGION
 from tests.iam import Statement, listed, matches
-from tests.template import queue_calls, rollout_calls
+from tests.template import queue_calls, rollout_calls, verb_calls
 from tests.template.calls import Asked, Recorder, recorded
 from tests.template.stack import ROOT
 
@@ -36,16 +36,18 @@ class Grant:
 
 @dataclass
 class Table:
-    """Which grants were used, and in which scenarios; and every grant that there is."""
+    """Which grants were used, and in which scenarios; every grant that there is; and what was come to, by whom."""
 
     used: dict[Grant, set[str]] = field(default_factory=lambda: defaultdict(set))
     given: set[Grant] = field(default_factory=set)
+    came: set[tuple[str, str]] = field(default_factory=set)
 
-    def add(self, roles: Mapping[str, "Role"], asked: Mapping[Asked, list[str]]) -> None:
+    def add(self, roles: Mapping[str, "Role"], recorder: Recorder) -> None:
         """Hold what was asked while scenarios played against the roles of that deployment."""
         for caller, role in roles.items():
             self.given |= set(role.grants(caller))
-        for one, scenarios in asked.items():
+        self.came |= recorder.came
+        for one, scenarios in recorder.asked.items():
             self.used[roles[one.caller].answers(one)] |= set(scenarios)
 
     def lines(self) -> Iterator[str]:
@@ -90,7 +92,8 @@ def table() -> Table:
     """Play every scenario, each part on a deployment of its own."""
     made = Table()
     _play(made, queue_calls.play, seed=1)
-    _play(made, rollout_calls.play, seed=7, inference=rollout_calls.WORLD.settings)
+    for play in (rollout_calls.play, verb_calls.play):
+        _play(made, play, seed=7, inference=rollout_calls.WORLD.settings)
     return made
 
 
@@ -100,7 +103,7 @@ def _play(
     with Emulator(seed=seed, inference=inference) as aws, recorded(aws) as recorder:
         stack = play(aws, recorder)
         assert not aws.failures
-        made.add(roles_of(stack), recorder.asked)
+        made.add(roles_of(stack), recorder)
 
 
 def roles_of(stack: Stack) -> dict[str, Role]:

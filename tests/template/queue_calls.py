@@ -102,7 +102,7 @@ QUOTA_POLICY = {
     "share": "team*",
     "classes": [{"name": "production", "match": {"job_name": "prod-*"}}],
     "default": {"name": "sweep", "preemptible": True},
-    "preemption": {"patience": "5m", "protect": "1m"},
+    "preemption": {"how": "switch", "patience": "5m", "protect": "1m"},
     "on_alarm": [{"alarm": "ranker-drift-*", "share": "teamA", "borrow_limit": 100}],
 }
 
@@ -129,6 +129,6 @@ def quota_queue(aws: Emulator) -> None:
         jobQueue="quota",
         capacityLimits=limits,
         resourceSharingConfiguration={"strategy": "LEND_AND_BORROW", "borrowLimit": 0},
-        preemptionConfiguration={"inSharePreemption": "ENABLED"},
+        preemptionConfiguration={"inSharePreemption": "DISABLED"},
     )
     aws.run_for(30)

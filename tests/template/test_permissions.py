@@ -7,6 +7,7 @@ from cfnlint.helpers import load_resource
 from tests.iam import listed
 from tests.template.calls import UNSCOPED
 from tests.template.permission_table import NOBODY, PAGE, Grant, Table, shown, table
+from tests.template.reached import ENTRIES, OFFERED, reached
 from tests.template.stack import ROOT, Stack, target
 
 # What no scenario is seen to ask for, by action and what it is on, each with its reason.
@@ -29,6 +30,23 @@ NOT_SEEN = {
         for action in ("PutMetricAlarm", "SetAlarmState", "DeleteAlarms")
     },
 }
+# What a loop can come to, and no scenario does, by function; each with its reason.
+NOT_PLAYED = {
+    ("CommandRolloutFunction", "SageMakerFleet.tags"): "only a plan asks for tags",
+}
+# What no function comes to: only the command asks for it, under the rights of its caller; or adapters ask each other.
+BY_THE_COMMAND = {
+    "DynamoControl.go_on",
+    "DynamoControl.policy_version",
+    "DynamoControl.put_pin",
+    "DynamoControl.put_policy",
+    "DynamoControl.remove_pin",
+    "DynamoControl.stand_still",
+    "DynamoControl.standstill",
+    "DynamoDayTable.days",
+    "DynamoRolloutTable.journal",
+}
+BY_ADAPTERS = {"Ec2InstanceTypes.gpus", "Ec2Shapes.shape", "IamPermissions.simulate"}
 # What the functions change outside their own stack. `uninstall` gives it back, or a rollout has by its end.
 OURS = {"dynamodb", "lambda", "logs", "sns", "sqs", "states"}
 READS = ("Describe", "Get", "List", "BatchGetImage", "Simulate")
@@ -43,6 +61,7 @@ CHANGES = {
     "sagemaker:UpdateInferenceComponent",
     "sagemaker:UpdateInferenceComponentRuntimeConfig",
 }
+CALLS = ("queue_calls", "rollout_calls", "verb_calls")
 DELIVERS_LOGS = "Step Functions sets up the delivery of the machine's log, under its role"
 
 
@@ -73,6 +92,18 @@ def test_no_action_is_granted_that_nobody_calls_and_no_resource_that_nobody_touc
     assert {grant for grant in idle if not is_excused(grant)} == set()
     excused = {(grant.caller, grant.action, grant.on) for grant in idle if "logs:" not in grant.action}
     assert excused == set(NOT_SEEN), "what is seen by now needs no excuse"
+
+
+def test_whatever_a_function_can_come_to_is_played(permissions: Table) -> None:
+    """So that what it calls then is held against its role; what is not played needs a reason."""
+    can = {(function, method) for function in ENTRIES for method in reached(function)}
+    assert can - permissions.came == set(NOT_PLAYED)
+    assert permissions.came <= can, "what was read of the loops is not all"
+
+
+def test_whatever_the_ports_offer_is_asked_for_by_a_function_or_by_the_command(stack: Stack) -> None:
+    assert set(ENTRIES) == set(stack.functions)
+    assert OFFERED - set().union(*map(reached, ENTRIES)) == BY_THE_COMMAND | BY_ADAPTERS
 
 
 def test_the_page_has_the_table_as_it_is_played(permissions: Table) -> None:
@@ -130,7 +161,7 @@ def test_every_action_is_one_that_iam_knows(permissions: Table) -> None:
 
 def test_the_scenarios_are_where_the_page_says(permissions: Table) -> None:
     scenarios = set().union(*permissions.used.values())
-    sources = [(ROOT / f"tests/template/{name}.py").read_text() for name in ("queue_calls", "rollout_calls")]
+    sources = [(ROOT / f"tests/template/{name}.py").read_text() for name in CALLS]
     text = PAGE.read_text()
     for scenario in scenarios:
         assert any(f'recorder.scenario = "{scenario}"' in source for source in sources)

@@ -79,11 +79,14 @@ def _s22(truth: Truth, record: RolloutRecord) -> None:
 
 
 def _l5(truth: Truth, record: RolloutRecord, locks: Mapping[str, LockView]) -> None:
-    human = {part.endpoint for part in truth.world.drawn.parts if part.name in record.needs_human}
+    human = {part.endpoint for part in truth.world.drawn.parts if part.name in record.stranded}
     mine = {endpoint for endpoint, lock in locks.items() if lock.owner == record.rollout}
     if mine - human:
         truth.wrongly("L5", f"locked after the end: {', '.join(sorted(mine - human))}")
-    if left := human & set(truth.plan.endpoints if truth.plan is not None else ()) - mine - set(
+    there = {
+        p.endpoint for p in truth.world.drawn.parts if p.name in record.stranded and p.name in truth.model.components
+    }
+    if left := there & set(truth.plan.endpoints if truth.plan is not None else ()) - mine - set(
         truth.world.people.took_lock
     ):
         truth.wrongly("L2", f"{', '.join(sorted(left))} needs a person, and is not locked")

@@ -3,7 +3,7 @@
 import pytest
 
 from pointsman.rollouts.phase import Phase
-from pointsman.rollouts.record import ComponentRecord, Hold, HoldKind, RolloutRecord, State
+from pointsman.rollouts.record import ComponentRecord, CopyNote, Hold, HoldKind, NoteState, RolloutRecord, State
 from pointsman_cli.rollout_next import next_steps
 
 DRIFTED = (ComponentRecord("m1", State.DRIFTED), ComponentRecord("m2", State.DONE_NEW))
@@ -35,6 +35,24 @@ def test_what_comes_next(
     holds = () if held is None else (Hold(held, "gate", 0.0),)
     record = RolloutRecord("r1", phase=phase, holds=holds, components=components)
     assert next_steps(record) == tuple(f"pointsman rollout {step}" for step in steps)
+
+
+@pytest.mark.parametrize(
+    "phase, before",
+    [
+        (Phase.SUCCEEDED, ()),
+        (Phase.STOPPED, ("retry r1", "rollback r1")),
+        (Phase.ROLLBACK_INCOMPLETE, ()),
+    ],
+)
+def test_what_gave_way_and_was_not_given_back_is_for_a_person_and_no_rollout_helps(
+    phase: Phase, before: tuple[str, ...]
+) -> None:
+    note = CopyNote("y1", "e1", 2, 1, state=NoteState.NEEDS_HUMAN)
+    steps = (*before, "history r1, for what y1 had before it gave way: give it back by hand")
+    assert next_steps(RolloutRecord("r1", phase=phase, copies=(note,))) == tuple(
+        f"pointsman rollout {s}" for s in steps
+    )
 
 
 def test_every_kind_of_hold_is_thought_of() -> None:

@@ -216,6 +216,29 @@ def test_a_component_that_drifted_is_adopted_by_a_person_and_planned_again() -> 
     assert world.models() == {"m1": "ranker-v2", "m2": "ranker-v2"}
 
 
+def test_an_adoption_reads_the_component_and_nothing_else_of_the_fleet() -> None:
+    read: list[str] = []
+
+    class Noting:
+        def __init__(self, port: Any, name: str) -> None:
+            self.port, self.name = port, name
+
+        def __getattr__(self, method: str) -> Any:
+            read.append(f"{self.name}.{method}")
+            return getattr(self.port, method)
+
+    world = World(Noting)
+    world.commands.receive(event("Rollout Requested", DOCUMENT))
+    world.run(stop=lambda: bool(world.sent("m1")))
+    world.fleet.change("m2", OTHER)
+    world.run(3_000)
+    read.clear()
+    world.commands.receive(invoked("adopt", component="m2", reason="the hotfix is fine"))
+
+    asked_of_aws = [call for call in read if not call.startswith(("table.", "execution."))]
+    assert asked_of_aws == ["fleet.component"]
+
+
 def test_what_stuck_is_tried_again() -> None:
     world = asked(on_failure="stop")
     world.fleet.does_not_start = {"ranker-v2"}
@@ -247,16 +270,17 @@ def test_a_rollback_of_a_rollout_that_has_ended_is_a_new_one_that_is_linked() ->
     assert {lock.owner for lock in world.table.held.values()} == {""}
 
 
-@pytest.mark.parametrize("verb", ["rollback", "retry"])
-def test_what_ended_incomplete_is_carried_on_by_one_that_is_linked_and_takes_its_locks(verb: str) -> None:
+def test_what_ended_incomplete_is_carried_on_by_one_that_is_linked_and_takes_its_locks() -> None:
     world = asked()
     world.run(stop=lambda: world.phase is Phase.FINAL_BAKE)
     world.fleet.change("m1", OTHER)
     world.commands.receive(invoked("rollback"))
     assert world.run() is Phase.ROLLBACK_INCOMPLETE
     assert world.table.held["e1"].owner == "r1"
+    with pytest.raises(UserMistake, match="pointsman rollout rollback r1"):
+        world.commands.receive(invoked("retry", new_rollout="r1-again"))
     world.fleet.change("m1", OLD)
-    world.commands.receive(invoked(verb, new_rollout="r1-again"))
+    world.commands.receive(invoked("rollback", new_rollout="r1-again"))
     advance = world.loop.run("r1-again", 1)
     for _ in range(400):
         if advance.ended:
@@ -265,8 +289,23 @@ def test_what_ended_incomplete_is_carried_on_by_one_that_is_linked_and_takes_its
         world.react()
         advance = world.loop.run("r1-again", 1)
 
-    assert advance.phase == ("ROLLED_BACK" if verb == "rollback" else "SUCCEEDED")
+    assert advance.phase == "ROLLED_BACK"
     assert {lock.owner for lock in world.table.held.values()} == {""}
+
+
+def test_a_second_way_back_names_the_first_one_which_has_ended_too() -> None:
+    world = asked()
+    world.run(stop=lambda: world.phase is Phase.FINAL_BAKE)
+    world.fleet.change("m1", OTHER)
+    world.commands.receive(invoked("rollback"))
+    assert world.run() is Phase.ROLLBACK_INCOMPLETE
+    world.commands.receive(invoked("rollback", new_rollout="r1-back"))
+    with pytest.raises(UserMistake, match="wait for r1-back"):
+        world.commands.receive(invoked("rollback", new_rollout="r1-more"))
+    while not world.loop.run("r1-back", 1).ended:
+        world.clock.advance(60)
+    with pytest.raises(UserMistake, match=r"r1-back has ended.*pointsman rollout rollback r1-back"):
+        world.commands.receive(invoked("rollback", new_rollout="r1-more"))
 
 
 def test_an_unknown_rollout_is_told_with_the_last_ones() -> None:

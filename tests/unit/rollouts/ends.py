@@ -66,8 +66,8 @@ def _given_back(record: RolloutRecord, truth: Truth, before: Before) -> Iterator
 
 
 def _left(record: RolloutRecord, truth: Truth) -> Iterator[str]:
-    human = {truth.parts[name].endpoint for name in record.needs_human}
+    human = {truth.parts[name].endpoint for name in record.stranded}
     if left := {name for name, lock in truth.locks.items() if lock.owner} - human:
         yield f"L5 locked after the end: {left}"
-    if truth.switch is not None and not human:
+    if truth.switch is not None and not record.needs_human:
         yield "the kill switch is left"

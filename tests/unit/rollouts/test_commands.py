@@ -177,12 +177,22 @@ def test_a_rollout_that_has_ended_is_taken_back_by_a_linked_one() -> None:
     assert not made.truth.wrong
 
 
+def test_what_is_not_all_back_is_not_tried_again_forward() -> None:
+    """Who looks for the rest of a way back must not be sent forward again."""
+    left = record(Phase.ROLLBACK_INCOMPLETE, State.NEEDS_HUMAN, State.REVERTED)
+    with pytest.raises(CommandRefused, match="pointsman rollout rollback r1"):
+        retried_request(left, request(), "r2")
+    assert retried_request(replace(left, phase=Phase.ROLLED_BACK), request(), "r2").retry_of == "r1"
+
+
 def test_a_linked_way_back_is_refused_where_there_is_none() -> None:
     done = record(Phase.SUCCEEDED, components=(ComponentRecord("m1", State.DONE_NEW, touched=True),))
     with pytest.raises(CommandRefused, match="is gone"):
         rollback_ended(done, PLAN, "r2", seen(component(), models={"ranker-v1": Answer.NO}), MARIA)
     with pytest.raises(CommandRefused, match="rollout r7"):
         rollback_ended(done, PLAN, "r2", seen(component(), locks={"e1": LockView("r7", 1)}), MARIA)
+    with pytest.raises(CommandRefused, match=r"r7 has ended.*pointsman rollout rollback r7"):
+        rollback_ended(done, PLAN, "r2", seen(component(), locks={"e1": LockView("r7", 1)}), MARIA, ended={"r7"})
     with pytest.raises(CommandRefused, match="changed nothing"):
         rollback_ended(record(Phase.REJECTED), PLAN, "r2", seen(component()), MARIA)
 

@@ -9,7 +9,7 @@ from pointsman.rollouts.decision import FireSwitch, SubmitUpdate, SuspendScaling
 from pointsman.rollouts.draft import ATTEMPTS_BACK, MOST_CHANGES, PATIENCE
 from pointsman.rollouts.observations import WHOLE, AlarmState, Suspension
 from pointsman.rollouts.phase import Phase
-from pointsman.rollouts.record import Direction, HoldKind, State, Step, Switch
+from pointsman.rollouts.record import Direction, HoldKind, NoteState, State, Step, Switch
 from pointsman.rollouts.request import Amount, OnFailure, Yielding
 from tests.unit.rollouts.build import BIG_BOX, NEW, OLD, OTHER
 from tests.unit.rollouts.drive import held, until, updates, world
@@ -50,6 +50,27 @@ def test_an_abort_takes_back_what_is_in_flight_and_keeps_what_is_finished() -> N
     assert made.run().phase is Phase.STOPPED
     assert [made.truth.parts[name].spec for name in ("m1", "m2", "m3", "m4")] == [NEW, OLD, OLD, OLD]
     assert made.record.switch is Switch.DELETED
+
+
+def test_what_gave_way_and_is_not_given_back_keeps_no_endpoint_locked() -> None:
+    """The only way to free it would be to take back what has succeeded."""
+    made = world()
+    made.run(stop=lambda: any(n.component == "y1" and n.state is NoteState.LOWERED for n in made.record.copies))
+    made.truth.parts["y1"].gone = True
+    assert made.run(until=400_000).phase is Phase.SUCCEEDED
+    assert made.record.needs_human == ("y1",)
+    assert {lock.owner for lock in made.truth.locks.values()} == {""}
+
+
+def test_a_component_that_is_gone_keeps_no_endpoint_locked() -> None:
+    """Each way back would find it gone again, and hand the lock on for ever."""
+    made = world()
+    until(made, Phase.RUNNING, Step.GATED, wave=1)
+    made.truth.parts["m1"].gone = True
+    made.mischief("rollback")
+    assert made.run(until=400_000).phase is Phase.ROLLBACK_INCOMPLETE
+    assert made.record.needs_human == ("m1",)
+    assert {lock.owner for lock in made.truth.locks.values()} == {""}
 
 
 def test_an_abort_before_anything_was_changed_changes_nothing() -> None:

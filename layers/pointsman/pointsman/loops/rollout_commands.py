@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,9 +171,15 @@ class RolloutCommands:
             raise CommandRefused("it changed nothing, so there is nothing to take back", "")
         seen = self.observer.way_back(stored, stored.plan)
         by, switch = By(wanted.actor, now, wanted.reason), switch_name(name, self.stack)
-        decision = rollback_ended(stored.record, stored.plan, name, seen, by, switch)
+        ended = self._ended({lock.owner for lock in seen.locks.values()})
+        decision = rollback_ended(stored.record, stored.plan, name, seen, by, switch, ended)
         request = decision.plan.request if decision.plan is not None else stored.request
         return self._begin(request, decision)
+
+    def _ended(self, rollouts: Iterable[str]) -> set[str]:
+        """Those of them that have ended; who locks what by hand is no rollout."""
+        known = [found for name in sorted(filter(None, rollouts)) if (found := self._known(name)) is not None]
+        return {found.record.rollout for found in known if found.record.phase.terminal}
 
     def _verb(self, stored: StoredRollout, wanted: Command, by: By) -> Decision:
         record = stored.record
@@ -192,7 +198,8 @@ class RolloutCommands:
             raise CommandRefused("it is not planned yet", "try again in a moment")
         if wanted.verb is Verb.APPROVE:
             return commands.approve(record, stored.plan, wanted.wave, by)
-        return commands.adopt(record, stored.plan, wanted.component, self.observer.look(stored, stored.plan), by)
+        seen = self.observer.single(wanted.component)
+        return commands.adopt(record, stored.plan, wanted.component, seen, by)
 
 
 def _path(path: Path) -> str:

@@ -109,6 +109,10 @@ class RolloutObserver:
             stopped=self.stop.stopped(),
         )
 
+    def single(self, component: str) -> Observations:
+        """What is decided on one component alone; nothing else of the fleet is read, however large it is."""
+        return Observations(self.clock.now(), components={component: self._component(component)})
+
     def way_back(self, stored: StoredRollout, plan: Plan) -> Observations:
         """What a rollback of a rollout that has ended is decided on."""
         began = self.clock.now()

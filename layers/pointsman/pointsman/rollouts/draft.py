@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pointsman.rollouts.decision import Act, Decision, entry
 from pointsman.rollouts.gate import Judgement, Watch, Window, judge
-from pointsman.rollouts.observations import AlarmView, Observations
+from pointsman.rollouts.observations import Absent, AlarmView, Observations
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Member, Plan
 from pointsman.rollouts.reasons import Notice, Reason, Said
@@ -183,11 +183,12 @@ class Draft:
         return tuple(watch for watch in watches if watch.alarm not in waived)
 
     def end(self, phase: Phase, sentence: str) -> None:
-        """End the rollout; locks go with it, but for the endpoints of what a person must see to."""
-        left = set(self.record.needs_human)
-        kept = {self.member(c.name).endpoint for c in self.record.components if c.name in left}
-        kept |= {note.endpoint for note in self.record.copies if note.component in left}
-        kept |= {note.endpoint for note in self.record.scaling if note.component in left}
+        """End the rollout; locks go with it, but for the endpoints of what is not back, and may still be taken back.
+
+        Copies and auto scaling that were not given back lock nothing: no linked rollout would give them back.
+        """
+        left = [name for name in self.record.stranded if self.seen.component(name) is not Absent.NOT_FOUND]
+        kept = {self.member(name).endpoint for name in left}
         self.unlocks = tuple(endpoint for endpoint, _ in self.record.fences if endpoint not in kept)
         self.record = replace(self.record, phase=phase, since=self.now, ended_at=self.now, holds=())
         self.say(Reason.ENDED, sentence)

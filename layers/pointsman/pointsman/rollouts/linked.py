@@ -1,5 +1,6 @@
 """New rollouts that are linked to one that has ended: again for what it left, or back to where it came from."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from pointsman.rollouts.commands import By, CommandRefused
@@ -16,6 +17,9 @@ def retried_request(record: RolloutRecord, request: Request, rollout: str) -> Re
     """The request of a new rollout, linked to one that has ended, for the components that it left."""
     if not record.phase.terminal:
         raise CommandRefused("it has not ended", "`retry` it as it is")
+    if record.phase is Phase.ROLLBACK_INCOMPLETE:
+        text = "it was being taken back, and a retry would go forward again"
+        raise CommandRefused(text, f"`pointsman rollout rollback {record.rollout}` goes on with the way back")
     if not record.components:
         raise CommandRefused("it was refused before it began", "mend what it names, and start it under another name")
     left = [c.name for c in record.components if c.state not in {State.DONE_NEW, State.SKIPPED}]
@@ -26,11 +30,18 @@ def retried_request(record: RolloutRecord, request: Request, rollout: str) -> Re
 
 
 def rollback_ended(
-    record: RolloutRecord, plan: Plan, rollout: str, seen: Observations, by: By, switch: str = ""
+    record: RolloutRecord,
+    plan: Plan,
+    rollout: str,
+    seen: Observations,
+    by: By,
+    switch: str = "",
+    ended: Collection[str] = (),
 ) -> Decision:
     """A new rollout that takes back what an ended one left new, to each component's own old specification.
 
     It begins on its way back: what has the old version already is only verified, what someone changed is left to them.
+    `ended` are those owners of locks that have ended too, and left something to a person.
     """
     if not record.phase.terminal:
         raise CommandRefused("it has not ended", "roll it back as it is")
@@ -41,6 +52,10 @@ def rollback_ended(
     for name in endpoints:
         lock = seen.locks.get(name)
         if lock is not None and lock.owner not in {"", rollout, record.rollout}:
+            if lock.owner in ended:
+                text = f"rollout {lock.owner} has ended, and left something on endpoint {name} to a person"
+                cure = f"`pointsman rollout rollback {lock.owner}` goes on from there"
+                raise CommandRefused(text, cure)
             raise CommandRefused(f"rollout {lock.owner} is under way on endpoint {name}", f"wait for {lock.owner}")
     for component in touched:
         model = (component.adopted or plan.member(component.name).old).model

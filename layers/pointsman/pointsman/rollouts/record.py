@@ -308,9 +308,14 @@ class RolloutRecord:
         return self.wave + (2 if self.phase is Phase.FINAL_BAKE else 1)
 
     @property
+    def stranded(self) -> tuple[str, ...]:
+        """The components of the rollout that could not be taken back."""
+        return tuple(c.name for c in self.components if c.state in {State.NEEDS_HUMAN, State.REVERT_FAILED})
+
+    @property
     def needs_human(self) -> tuple[str, ...]:
         """The components that a person must see to."""
-        names = {c.name for c in self.components if c.state in {State.NEEDS_HUMAN, State.REVERT_FAILED}}
+        names = set(self.stranded)
         names |= {note.component for note in self.copies if note.state is NoteState.NEEDS_HUMAN}
         names |= {note.component for note in self.scaling if note.state is NoteState.NEEDS_HUMAN}
         return tuple(sorted(names))
