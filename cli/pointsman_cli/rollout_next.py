@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pointsman.rollouts.phase import Phase
-from pointsman.rollouts.record import Hold, HoldKind, RolloutRecord, State
+from pointsman.rollouts.record import SHOWING, Hold, HoldKind, Intent, RolloutRecord, State
 
 VERB = "pointsman rollout"
 REASON = "--reason TEXT"
@@ -46,5 +46,7 @@ def _ends(record: RolloutRecord, hold: Hold) -> Iterator[str]:
             if component.state is State.DRIFTED:
                 yield f"{VERB} adopt {name} {component.name} {REASON}"
     elif hold.kind is HoldKind.STUCK:
-        yield f"{VERB} retry {name}"
-        yield f"{VERB} rollback {name}"
+        if hold.owner not in SHOWING:
+            yield f"{VERB} retry {name}"
+        if record.intent is not Intent.REVERT:
+            yield f"{VERB} rollback {name}"

@@ -3,7 +3,17 @@
 import pytest
 
 from pointsman.rollouts.phase import Phase
-from pointsman.rollouts.record import ComponentRecord, CopyNote, Hold, HoldKind, NoteState, RolloutRecord, State
+from pointsman.rollouts.record import (
+    SHOWING,
+    ComponentRecord,
+    CopyNote,
+    Hold,
+    HoldKind,
+    Intent,
+    NoteState,
+    RolloutRecord,
+    State,
+)
 from pointsman_cli.rollout_next import next_steps
 
 DRIFTED = (ComponentRecord("m1", State.DRIFTED), ComponentRecord("m2", State.DONE_NEW))
@@ -53,6 +63,14 @@ def test_what_gave_way_and_was_not_given_back_is_for_a_person_and_no_rollout_hel
     assert next_steps(RolloutRecord("r1", phase=phase, copies=(note,))) == tuple(
         f"pointsman rollout {s}" for s in steps
     )
+
+
+@pytest.mark.parametrize("owner", sorted(SHOWING))
+def test_what_only_waits_is_not_tried_again_and_what_goes_back_is_not_taken_back(owner: str) -> None:
+    holds = (Hold(HoldKind.STUCK, owner, 0.0),)
+    assert next_steps(RolloutRecord("r1", phase=Phase.RUNNING, holds=holds)) == ("pointsman rollout rollback r1",)
+    back = RolloutRecord("r1", phase=Phase.ROLLING_BACK, intent=Intent.REVERT, holds=holds)
+    assert next_steps(back) == ()
 
 
 def test_every_kind_of_hold_is_thought_of() -> None:
