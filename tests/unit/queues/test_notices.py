@@ -41,6 +41,15 @@ def test_transitions(stored: list[QueueNotice], now: dict[str, object], wanted: 
     assert told(stored, *stands, **more) == wanted  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "case, began, ends",
+    [("before the look", -60.0, True), ("after it", 60.0, False), ("by a wrong clock", 86_400.0, True)],
+)
+def test_what_stands_is_ended_by_no_look_from_before_it_began(case: str, began: float, ends: bool) -> None:
+    stands = QueueNotice("at_risk/j", "S.", NOW + began)
+    assert bool(transitions([stands], {}, {}, NOW)) is ends, case
+
+
 def test_each_time_has_an_id_of_its_own_that_stays() -> None:
     ((first, _),) = transitions([], {"at_risk/j": "S."}, {}, NOW)
     ((again, before),) = transitions([replace(first, sent=True, over=True)], {"at_risk/j": "S."}, {}, NOW + 60)

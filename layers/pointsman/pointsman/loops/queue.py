@@ -182,14 +182,14 @@ class QueueLoop:
 
         Where a notice cannot be read nobody is told of anything, but by the answer.
         """
-        queue, rows, now = decision.queue, seen.records, self.clock.now()
+        queue, rows = decision.queue, seen.records
         unsure = seen.view.unsure | {job_id for job_id, row in rows.items() if row.doubtful}
         stands = standing(decision.told, rows.values(), queue)
         try:
-            store(self.control, queue, stands, unplanned(seen.preempted, rows), now, unsure)
+            store(self.control, queue, stands, unplanned(seen.preempted, rows), seen.view.now, unsure)
         except Unreadable as error:
             return (f"people are told of nothing: {error}",)
-        self.teller.tell(queue, now)
+        self.teller.tell(queue, self.clock.now())
         return ()
 
     def _fence(self, taken: QueueRecord, seen: Observation) -> None:

@@ -10,6 +10,7 @@ from pointsman.queues.reasons import Move, Reason, Told
 NEW_AT_MOST = 25  # of what stands, notices that one pass begins; the next pass goes on
 EACH = 5  # new ones of a kind that are told one by one; more are told as one
 NAMED = 10  # jobs that such a one names
+LOOK = 3600.0  # seconds that a look may be old; a notice that began further ahead has its time from a wrong clock
 HAPPENED = ("failed", "unplanned")  # kinds that never end, and so are told once for good
 _CAPACITY, _TOO_BIG, _QUOTA = (
     "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
@@ -94,13 +95,15 @@ def transitions(
 ) -> list[Change]:
     """What to store so that what begins is told, once, and what has ended can begin again.
 
-    Of jobs that are `unsure` nothing ends: the next look may see them as they were.
+    Of jobs that are `unsure` nothing ends: the next look may see them as they were. Nor does what began after `now`,
+    when a pass looked that stood still since.
     """
     kept = {notice.key: notice for notice in stored}
     changes: list[Change] = [
         (replace(notice, over=True), notice)
         for notice in kept.values()
         if not (notice.over or notice.happened or notice.key in stands or notice.key.split("/")[1] in unsure)
+        and not now < notice.since < now + LOOK
     ]
     begin = [(key, text) for key, text in happened.items() if key not in kept]
     begin += [(key, text) for key, text in stands.items() if key not in kept or kept[key].over][:NEW_AT_MOST]
