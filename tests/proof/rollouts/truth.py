@@ -295,7 +295,8 @@ class Truth:
             and not self._by_hand(component.name)
         ):
             self.wrongly("S8", f"{component.name} counts as updated, and SageMaker never took an update of it")
-        back = component.state is State.REVERTED and after.intent is Intent.REVERT
+        theirs = component.adopted is not None and component.adopted.model == self.new  # a person let it stay
+        back = component.state is State.REVERTED and after.intent is Intent.REVERT and not theirs
         if back and self.version(component.name) == self.new and self.steady(component.name):
             self.wrongly("S8", f"{component.name} counts as back, and has the new version")
         silent = component.state is State.STUCK and old.sent_at is not None and component.sent_at is not None

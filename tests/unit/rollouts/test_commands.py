@@ -19,13 +19,24 @@ from pointsman.rollouts.commands import (
     waive,
 )
 from pointsman.rollouts.decision import Decision, alarm_after_end, parking, replay
-from pointsman.rollouts.draft import MOST_CHANGES
+from pointsman.rollouts.draft import ATTEMPTS, MOST_CHANGES
 from pointsman.rollouts.linked import retried_request, rollback_ended
 from pointsman.rollouts.observations import Answer, LockView, Status
 from pointsman.rollouts.phase import Phase
 from pointsman.rollouts.plan import Plan
 from pointsman.rollouts.planner import make_plan
-from pointsman.rollouts.record import Back, ComponentRecord, Hold, HoldKind, Intent, RolloutRecord, State, Step
+from pointsman.rollouts.record import (
+    Back,
+    ComponentRecord,
+    Direction,
+    Hold,
+    HoldKind,
+    Intent,
+    RolloutRecord,
+    State,
+    Step,
+)
+from pointsman.rollouts.submit import exhausted
 from tests.unit.rollouts.build import NOW, OTHER, attempt, component, request, seen
 from tests.unit.rollouts.drive import until, world
 
@@ -124,6 +135,17 @@ def test_what_was_adopted_counts_as_old_and_is_planned_again_while_its_wave_is_a
     assert (ahead.component("m2").state, ahead.component("m2").adopted) == (State.PENDING, OTHER)
     late = replace(record(Phase.FINAL_BAKE, State.DONE_NEW, State.DRIFTED), wave=1, step=Step.BAKING)
     assert adopt(late, PLAN, "m2", there, MARIA).record.component("m2").state is State.SKIPPED
+
+
+def test_what_was_adopted_and_is_planned_again_has_all_its_attempts_once_more() -> None:
+    used = tuple(attempt(number=n) for n in range(1, ATTEMPTS + 1))
+    drifted = (ComponentRecord("m1", State.DONE_NEW), ComponentRecord("m2", State.DRIFTED, attempts=used))
+    there = seen(component("m2", endpoint="e2", spec=OTHER))
+    again = adopt(record(Phase.RUNNING, components=drifted), PLAN, "m2", there, MARIA).record.component("m2")
+    assert again.state is State.PENDING
+    assert not exhausted(again, Direction.FORWARD)
+    worn = replace(again, attempts=tuple(attempt(number=n) for n in range(1, ATTEMPTS * 2 + 1)))
+    assert exhausted(worn, Direction.FORWARD)
 
 
 def test_what_was_adopted_and_has_several_specifications_by_now_is_left_out() -> None:

@@ -14,6 +14,7 @@ from pointsman.rollouts.record import (
     Approval,
     Back,
     ComponentRecord,
+    Direction,
     GateWaiver,
     Hold,
     HoldKind,
@@ -127,7 +128,10 @@ def waive(record: RolloutRecord, kind: HoldKind, by: By) -> Decision:
 
 
 def adopt(record: RolloutRecord, plan: Plan, name: str, seen: Observations, by: By) -> Decision:
-    """Let a drifted specification count as the old one; the component is planned again, or left out if it is new."""
+    """Let a drifted specification count as the old one; the component is planned again, or left out if it is new.
+
+    What is planned again has all its attempts once more.
+    """
     _open(record)
     _person(by, "adopt")
     if not by.reason:
@@ -142,8 +146,9 @@ def adopt(record: RolloutRecord, plan: Plan, name: str, seen: Observations, by: 
         raise CommandRefused(f"{name} is {view.value}", "there is no specification to adopt")
     if view.status is not Status.IN_SERVICE:
         raise CommandRefused(f"{name} is {view.status.value}", "wait until it is InService")
-    member = plan.member(name)
+    member, tried = plan.member(name), component.tried(Direction.FORWARD)
     again = member.wave > record.wave or (member.wave == record.wave and record.step is not Step.GATED)
+    again = again and len(component.attempts) + ATTEMPTS < MARKS
     if record.intent is Intent.REVERT:
         state = State.REVERTED
     elif again and not view.several and view.spec.digest != member.new.digest and record.phase is Phase.RUNNING:
@@ -153,6 +158,8 @@ def adopt(record: RolloutRecord, plan: Plan, name: str, seen: Observations, by: 
     changed = replace(
         component, state=state, since=by.at, adopted=view.spec, sent_at=None, lease_until=None, deadline=None
     )
+    if state is State.PENDING:
+        changed = replace(changed, granted=max(component.granted, tried))
     after = record.with_component(changed)
     if state is State.PENDING and member.wave == record.wave and record.step in {Step.SETTLING, Step.BAKING}:
         after = replace(after, step=Step.UPDATING, settled_at=None, baking_since=None)
