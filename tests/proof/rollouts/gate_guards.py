@@ -14,7 +14,7 @@ from pointsman.rollouts.record import HoldKind, RolloutRecord, Step
 from tests.proof.rollouts.patches import Rows, both, carrying, other, seeing, unheld
 from tests.unit.rollouts import ablations
 
-_baked, _preflight, _update = forward.baked, decide._preflight, forward._update
+_baked, _preflight = forward.baked, decide._preflight
 _check_watches, _do = planner.check_watches, RolloutLoop._do
 
 
@@ -58,12 +58,6 @@ def _blind_start(draft: Draft) -> None:
     draft.seen = seen
 
 
-def _unready(draft: Draft, wave: list[Any]) -> None:
-    seen, draft.seen = draft.seen, replace(draft.seen, kill_switch=AlarmState.OK)
-    _update(draft, wave)
-    draft.seen = seen
-
-
 def _unlisted(act: Act) -> Act:
     return replace(act, alarms=()) if isinstance(act, SubmitUpdate) else act
 
@@ -86,7 +80,7 @@ GATE_GUARDS: Rows = {
     "an update waits for the kill switch": (
         "calm",
         ("switch",),
-        both(other(decide, "make_switch", lambda _: True), other(forward, "_update", _unready)),
+        both(other(decide, "make_switch", lambda _: True), other(forward, "make_switch", lambda _: True)),
     ),
     "an update lists the kill switch": ("calm", ("switch",), carrying(_unlisted)),
     "what is in flight is stopped by the kill switch": (
