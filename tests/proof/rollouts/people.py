@@ -36,6 +36,7 @@ class People:
         self.switch_gone: dict[str, float] = {}  # kill switches that someone deleted, and when
         self.scaled: dict[str, tuple[float, int]] = {}  # when someone last set a component's copies, and to how many
         self.took_lock: dict[str, float] = {}  # endpoints whose lock someone has taken by hand, and when
+        self.locked_out: dict[str, float] = {}  # rollouts, and when a commit of theirs was last refused for that
 
     def does(self, deed: str) -> None:
         """One deed of the world's own, at any time."""

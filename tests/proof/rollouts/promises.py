@@ -29,8 +29,8 @@ def begins(truth: "Truth", act: SubmitUpdate, part: Component, late: float) -> N
     if plan is None:
         return
     switch = next((alarm for alarm in act.alarms if is_switch(alarm, truth.name)), "")
-    gone = people.switch_gone.get(switch, truth.now())
-    if not switch or (switch not in truth.signals.bells and gone < truth.now() - late):
+    gone_late = people.switch_gone.get(switch, 0.0) >= truth.now() - late  # somebody has just deleted it
+    if not switch or (switch not in truth.signals.bells and not gone_late):
         truth.wrongly("switch", f"{name} is updated, and nothing could stop it")
     natives = {guard.named(name, part.endpoint.name) for guard in plan.request.guards if guard.native}
     if left := natives - set(act.alarms):
@@ -114,7 +114,9 @@ def goes_on(truth: "Truth") -> None:
     if gone is not None and record.kill_switch in truth.signals.bells:
         del truth.world.people.switch_gone[record.kill_switch]
     elif gone is not None and record.phase is Phase.RUNNING and record.switch is Switch.READY:
-        quiet = max([gone, *(component.since for component in record.components)])
+        # S1 refuses whole what acts where someone took a lock: neither a remake nor a turn that needs none is recorded.
+        out = truth.world.people.locked_out.get(truth.name, gone)
+        quiet = max([gone, out, *(component.since for component in record.components)])
         if now > quiet + SLOW and not any(component.outstanding for component in record.components):
             truth.wrongly("switch", f"{record.kill_switch} is gone, and is not made again")
     for hold in record.holds:

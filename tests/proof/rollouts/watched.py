@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pointsman.aws.sagemaker import SageMakerFleet
+from pointsman.errors import Conflict
 from pointsman.loops import rollout as loop
 from pointsman.loops.rollout_observe import RolloutObserver
 from pointsman.rollout_ports import AlarmQuery, StoredRollout
@@ -135,8 +136,14 @@ class WatchedTable(_Watched):
             truth.goes_on(decision, self._world.truths.get(request.retry_of))
 
     def commit(self, read: StoredRollout, decision: Decision, wake_at: float, generation: int) -> StoredRollout:
-        written = self._port.commit(read, decision, wake_at, generation)
-        truth = self._world.truths[read.record.rollout]
+        people, rollout = self._world.people, read.record.rollout
+        try:
+            written = self._port.commit(read, decision, wake_at, generation)
+        except Conflict as error:
+            if str(error) in people.took_lock:
+                people.locked_out[rollout] = self._world.true_now()
+            raise
+        truth = self._world.truths[rollout]
         if written.record.rev % OFTEN == 0:
             self._again(truth, read, decision)
         truth.commits(read, decision)
