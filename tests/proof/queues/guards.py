@@ -162,7 +162,7 @@ _OFF = (
     _off("what no listing has", "lending", "Q3", listing.Listing, "missing", lambda *_: set()),
     _off("a listing beside what is refused", "levels", "Q6", rows, "refuse", _gone_when_refused),
     _off("coming back though it was let go", "one-share", "Q3", rows, "merge", _gone_for_good),
-    _off("no time ahead of the clock", "clocks", "Q3", observe, "_no_later_than", lambda _, row: row),
+    _off("no time ahead of the clock", "clocks", "Q3", observe, "no_later_than", lambda _, row: row),
 )
 GUARDS = tuple(off.guard for off in _OFF)
 

@@ -1,12 +1,14 @@
 """What a pass believes of priorities: its own writes, whatever became of them, and other people's."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pointsman.errors import Transient
 from pointsman.loops.observe import SUSPECTS
+from pointsman.loops.priorities import judge_priority
 from pointsman.ports import Write
 from pointsman.queues.jobs import Sighting, Status
 from tests.unit.loops.world import QUEUE, World
@@ -362,3 +364,15 @@ def test_a_write_that_was_meant_once_more_and_not_made_is_not_taken_for_the_one_
     world.clock.advance(200)  # until the lease of the one that was killed is over
     world.pass_()
     assert world.priority("a") == 4999
+
+
+@pytest.mark.parametrize("looked, foreign", [(-60.0, False), (60.0, True)])
+def test_what_a_write_replaced_is_ours_to_a_look_from_before_it_and_no_longer_to_one_after_it(
+    looked: float, foreign: bool
+) -> None:
+    world = lifted()
+    row = world.jobs.jobs["a"]
+    assert row.detail is not None
+    write = Write("a", 0, 4998, 0, row.at)
+    seen = replace(row, at=row.at + looked, detail=replace(row.detail, priority=4998))
+    assert judge_priority(seen, replace(row, submitted_priority=0), write, 0).foreign is foreign

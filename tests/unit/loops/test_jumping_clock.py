@@ -2,6 +2,7 @@
 
 import pytest
 
+from pointsman.errors import Gone
 from pointsman.queues.jobs import Status
 from tests.unit.loops.world import QUEUE, World
 
@@ -72,3 +73,19 @@ def test_what_a_clock_that_was_a_day_ahead_has_described_is_not_believed_for_a_d
     for _ in range(3):
         world.pass_()
     assert [job.job_id for job in world.report.view.busy] == ["a"]
+
+
+def test_a_job_that_was_let_go_by_a_clock_that_was_a_day_ahead_is_not_gone_for_a_day() -> None:
+    world = World()
+    world.apply()
+    world.run("running", size=8)
+    world.clock.advance(DAY)
+    world.submit("a")
+    world.batch.fail_next("describe_job", Gone("an answer that was wrong"), times=4)
+    for _ in range(2):
+        world.pass_()
+    assert world.jobs.jobs["a"].folded
+    world.clock.advance(-DAY)
+    for _ in range(4):
+        world.pass_(after=60.0)
+    assert [job.job_id for job in world.report.view.waiting] == ["a"]

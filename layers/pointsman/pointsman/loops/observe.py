@@ -16,7 +16,7 @@ from pointsman.loops.fit import misfits
 from pointsman.loops.listing import due, sweep
 from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
-from pointsman.loops.rows import Rows
+from pointsman.loops.rows import Rows, no_later_than
 from pointsman.loops.view import jobs_of, problems_of, shares_of, table_use
 from pointsman.ports import (
     Alarms,
@@ -96,7 +96,7 @@ class Observer:
         if quota and self.jobs.take_budget(1, now):
             description = self.shares.described(description)
         taught = self.jobs.history(record.queue)  # before the jobs: who is let go meanwhile is not learned from again
-        known = {row.job_id: _no_later_than(now, row) for row in self.jobs.active(record.queue)}
+        known = {row.job_id: no_later_than(now, row) for row in self.jobs.active(record.queue)}
         if quota:
             self._place_strays(record.queue, known, policy)
         snapshot = self._snapshot(description, now)
@@ -281,11 +281,6 @@ class Observer:
     @property
     def _rows(self) -> Rows:
         return Rows(self.clock, self.batch, self.jobs, self.control, self.keep)
-
-
-def _no_later_than(now: float, row: JobRecord) -> JobRecord:
-    """Doubt a row from a time yet to come: a clock has jumped, and what is seen from now on is newer all the same."""
-    return replace(row, at=now, doubtful=True) if row.at > now + SETTLED else row
 
 
 def _still_active(record: QueueRecord, known: Mapping[str, JobRecord]) -> tuple[tuple[str, int], ...]:

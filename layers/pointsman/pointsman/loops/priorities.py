@@ -9,7 +9,8 @@ from pointsman.queues.jobs import JobRecord, Stage
 def judge_priority(row: JobRecord, before: JobRecord | None, write: Write | None, ours: int | None) -> JobRecord:
     """Say whether the described priority is someone else's, and since when; a lost table is rebuilt from our writes.
 
-    What our last write replaced can only be seen again, other than by someone's hand, while it may not have landed.
+    What our last write replaced can only be seen again, other than by someone's hand, while it may not have landed, or
+    by a look from before it.
     """
     if row.detail is None or row.stage is not Stage.WAITING:
         return row
@@ -22,6 +23,7 @@ def judge_priority(row: JobRecord, before: JobRecord | None, write: Write | None
     if write is not None:
         if before is None or before.submitted_priority is None:
             submitted = write.submitted
-        ones |= {write.after} if believed == write.after else {write.before, write.after}
+        landed = believed == write.after and write.at <= row.at
+        ones |= {write.after} if landed else {write.before, write.after}
     foreign = priority not in {submitted, *ones}
     return replace(row, submitted_priority=submitted, foreign=foreign, foreign_since=row.at if foreign else 0.0)

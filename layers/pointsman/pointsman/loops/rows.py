@@ -39,7 +39,7 @@ class Rows:
     def take_in(self, known: dict[str, JobRecord], seen: Iterable[Sighting], doubts: set[str], now: float) -> None:
         """Merge a listing: it lags, so a job that an event touched a moment ago is doubted instead."""
         seen = list(seen)
-        stored = self.jobs.load([s.job_id for s in seen if s.job_id not in known])
+        stored = self._stored([s.job_id for s in seen if s.job_id not in known], now)
         for sighting in seen:
             row = known.get(sighting.job_id) or stored.get(sighting.job_id)
             if row is not None:
@@ -48,6 +48,7 @@ class Rows:
                     known.setdefault(row.job_id, row)
                     continue
                 if not settled:
+                    known.setdefault(row.job_id, row)
                     doubts.add(row.job_id)
                     continue
             merged = merge(row, sighting)
@@ -71,7 +72,7 @@ class Rows:
         if len(wanted) > granted:
             granted += self.jobs.take_budget(len(wanted) - granted, self.clock.now())
         chosen = wanted[:granted]
-        stored = self.jobs.load([i for i in chosen if i not in known]) if chosen else {}
+        stored = self._stored([i for i in chosen if i not in known], self.clock.now()) if chosen else {}
         seen: list[tuple[JobRecord | None, JobRecord]] = []
         asked: list[str] = []
         refused: list[str] = []
@@ -107,6 +108,9 @@ class Rows:
         fresh = frozenset(merged.job_id for _, merged in seen)
         return Described(frozenset(asked), fresh, frozenset(refused), unread, (*unread.values(), *told))
 
+    def _stored(self, job_ids: Sequence[str], now: float) -> dict[str, JobRecord]:
+        return {job_id: no_later_than(now, row) for job_id, row in self.jobs.load(job_ids).items()}
+
     def save(self, known: dict[str, JobRecord], row: JobRecord) -> None:
         """Store the row, and believe it; where an event came in between, the next pass sees both."""
         if not self.keep:
@@ -118,6 +122,11 @@ class Rows:
             fresh = self.jobs.load([row.job_id]).get(row.job_id)
             if fresh is not None:
                 known[row.job_id] = replace(fresh, doubtful=True)
+
+
+def no_later_than(now: float, row: JobRecord) -> JobRecord:
+    """Doubt a row from a time yet to come: a clock has jumped, and what is seen from now on is newer all the same."""
+    return replace(row, at=now, doubtful=True) if row.at > now + SETTLED else row
 
 
 def _landed(rows: Iterable[JobRecord], writes: Mapping[str, Write], ours: Mapping[str, int]) -> Iterator[RecordedMove]:
