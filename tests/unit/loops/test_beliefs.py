@@ -14,13 +14,15 @@ from pointsman.queues.jobs import Sighting, Status
 from tests.unit.loops.world import QUEUE, World
 
 
-def lifted(job_id: str = "a", *, size: int = 2) -> World:
-    """One job is lifted onto what is free, and has not started yet."""
+def lifted(job_id: str = "a", *, size: int = 2, recorded: bool = True) -> World:
+    """One job is lifted onto what is free, and has not started yet; if not `recorded`, by a pass that failed then."""
     world = World()
     world.apply()
     world.run("running", size=6)
     world.submit(job_id, size=size)
     world.clock.advance(5)
+    if not recorded:
+        world.control.fail_next("record", Transient("throttled"))
     world.pass_()
     assert world.priority(job_id) == 4999
     return world
@@ -117,14 +119,7 @@ def test_a_return_whose_answer_was_lost_is_looked_up_before_the_next_decision() 
 
 @pytest.mark.parametrize("failures", [1, 2, 6])
 def test_a_write_that_a_failed_pass_did_not_record_is_found_however_often_passes_fail_after_it(failures: int) -> None:
-    world = World()
-    world.apply()
-    world.run("running", size=6)
-    world.submit("a", size=2)
-    world.clock.advance(5)
-    world.control.fail_next("record", Transient("throttled"))
-    world.pass_()
-    assert world.priority("a") == 4999
+    world = lifted(recorded=False)
     world.batch.fail_next("snapshot", Transient("429"), times=failures)
     for _ in range(failures):
         world.pass_(after=60.0)
@@ -145,13 +140,7 @@ def test_a_return_that_a_failed_pass_did_not_record_is_found() -> None:
 
 
 def test_a_job_that_a_failed_pass_lifted_and_that_started_since_is_known_to_be_lifted_when_it_comes_back() -> None:
-    world = World()
-    world.apply()
-    world.run("running", size=6)
-    world.submit("a", size=2)
-    world.clock.advance(5)
-    world.control.fail_next("record", Transient("throttled"))
-    world.pass_()
+    world = lifted(recorded=False)
     world.clock.advance(5)
     assert world.dispatch() == ["a"]
     world.pass_(after=60.0)
@@ -162,13 +151,7 @@ def test_a_job_that_a_failed_pass_lifted_and_that_started_since_is_known_to_be_l
 
 
 def test_a_job_that_a_failed_pass_lifted_and_that_came_back_after_the_next_snapshot_is_known_to_be_lifted() -> None:
-    world = World()
-    world.apply()
-    world.run("running", size=6)
-    world.submit("a", size=2)
-    world.clock.advance(5)
-    world.control.fail_next("record", Transient("throttled"))
-    world.pass_()
+    world = lifted(recorded=False)
     world.clock.advance(5)
     assert world.dispatch() == ["a"]
     world.clock.advance(30)

@@ -133,20 +133,6 @@ class CloudWatchGauges:
         now: float,
     ) -> None:
         """The samples that one call tells of, or that they could not be read."""
-        try:
-            self._samples(views, queries, metrics, begin, now)
-        except FAULTS:
-            for query in queries.values():
-                views[query.alarm] = replace(views[query.alarm], problem=UNREAD)
-
-    def _samples(
-        self,
-        views: dict[str, AlarmView],
-        queries: Mapping[str, AlarmQuery],
-        metrics: list[Any],
-        begin: float,
-        now: float,
-    ) -> None:
         if int(begin) >= int(now):  # the window has just begun; in whole seconds it has no length, which is refused
             return
         request = {
@@ -155,22 +141,32 @@ class CloudWatchGauges:
             "EndTime": datetime.fromtimestamp(now, UTC),
             "ScanBy": "TimestampDescending",
         }
-        for page in pages(self._cloudwatch.get_metric_data, request):
-            for result in page["MetricDataResults"]:
-                query = queries.get(result["Id"])
-                if query is None:
-                    continue
-                points = zip(result["Timestamps"], result["Values"], strict=True)
-                counted = {at.timestamp() for at, value in points if value > 0 or not query.traffic}
-                counted = {at for at in counted if at >= begin}
-                view = views[query.alarm]
-                problem = view.problem
-                if result.get("StatusCode") not in (None, "Complete") and not page.get("NextToken"):
-                    problem = problem or f"its samples could be read in part only ({result['StatusCode']})"
-                samples = tuple(sorted(counted | set(view.samples)))
-                views[query.alarm] = replace(view, samples=samples, problem=problem)
-            if all(len(views[query.alarm].samples) >= query.enough for query in queries.values()):
-                return
+        try:
+            for page in pages(self._cloudwatch.get_metric_data, request):
+                _take(views, queries, page, begin)
+                if all(len(views[query.alarm].samples) >= query.enough for query in queries.values()):
+                    return
+        except FAULTS:
+            for query in queries.values():
+                views[query.alarm] = replace(views[query.alarm], problem=UNREAD)
+
+
+def _take(
+    views: dict[str, AlarmView], queries: Mapping[str, AlarmQuery], page: Mapping[str, Any], begin: float
+) -> None:
+    for result in page["MetricDataResults"]:
+        query = queries.get(result["Id"])
+        if query is None:
+            continue
+        points = zip(result["Timestamps"], result["Values"], strict=True)
+        counted = {at.timestamp() for at, value in points if value > 0 or not query.traffic}
+        counted = {at for at in counted if at >= begin}
+        view = views[query.alarm]
+        problem = view.problem
+        if result.get("StatusCode") not in (None, "Complete") and not page.get("NextToken"):
+            problem = problem or f"its samples could be read in part only ({result['StatusCode']})"
+        samples = tuple(sorted(counted | set(view.samples)))
+        views[query.alarm] = replace(view, samples=samples, problem=problem)
 
 
 def _view(alarm: Mapping[str, Any]) -> AlarmView:

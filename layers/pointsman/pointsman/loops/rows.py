@@ -42,15 +42,11 @@ class Rows:
         stored = self._stored([s.job_id for s in seen if s.job_id not in known], now)
         for sighting in seen:
             row = known.get(sighting.job_id) or stored.get(sighting.job_id)
-            if row is not None:
-                settled = now - row.at >= SETTLED
-                if row.status is sighting.status or (row.stage is sighting.status.stage and not settled):
-                    known.setdefault(row.job_id, row)
-                    continue
-                if not settled:
-                    known.setdefault(row.job_id, row)
+            if row is not None and (row.status is sighting.status or now - row.at < SETTLED):
+                known.setdefault(row.job_id, row)
+                if row.stage is not sighting.status.stage:
                     doubts.add(row.job_id)
-                    continue
+                continue
             merged = merge(row, sighting)
             if merged is not None:
                 self.save(known, merged)

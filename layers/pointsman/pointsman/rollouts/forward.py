@@ -214,8 +214,7 @@ def _begin(draft: Draft, wave: list[ComponentRecord]) -> None:
 
 def _show_firing(draft: Draft, wave: list[ComponentRecord]) -> None:
     """Show a person what waits because its own alarm fires already, which says nothing of the new version."""
-    waiting = [c for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
-    firing = [(c, alarm) for c in waiting for alarm in _firing(draft, c)]
+    firing = [(c, alarm) for c in _unsent(wave) for alarm in _firing(draft, c)]
     held = draft.record.hold(HoldKind.STUCK)
     if firing:
         component, alarm = firing[0]
@@ -223,6 +222,11 @@ def _show_firing(draft: Draft, wave: list[ComponentRecord]) -> None:
         draft.hold(HoldKind.STUCK, OLD_VERSION, text)
     elif held is not None and held.owner == OLD_VERSION:
         draft.release(HoldKind.STUCK)
+
+
+def _unsent(wave: list[ComponentRecord]) -> list[ComponentRecord]:
+    """Those whose turn it is, and of whom no update was sent."""
+    return [c for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
 
 
 def _firing(draft: Draft, component: ComponentRecord) -> list[str]:
@@ -240,7 +244,7 @@ def _fired_since(draft: Draft, component: ComponentRecord) -> bool:
 
 def _bark(draft: Draft, wave: list[ComponentRecord]) -> None:
     """Show a person what has waited long for its turn though nothing is in flight; it goes on by itself when it can."""
-    waiting = [c.name for c in wave if c.state in {State.RESERVED, State.SUBMITTING} and c.sent_at is None]
+    waiting = [component.name for component in _unsent(wave)]
     silent = draft.now > draft.progressed_at() + PATIENCE and not draft.outstanding()
     held = draft.record.hold(HoldKind.STUCK)
     if waiting and silent and draft.record.hold(HoldKind.CAPACITY) is None:
