@@ -1,5 +1,6 @@
 """Borrow limits and weights under an alarm: noted before, changed, and given back whatever dies."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -241,6 +242,53 @@ def without_budget(world: World, told: str) -> None:
     world.pass_()
     assert told in world.record.problem
     world.control.record, world.jobs.take_budget = record, real  # type: ignore[method-assign]
+
+
+def left_of_budget(world: World, calls: int) -> None:
+    """All but so many calls of the account's budget are used up."""
+    world.clock.advance(30)
+    most = world.jobs.take_budget(100_000, world.clock.now())
+    assert most > calls
+    world.jobs._tokens = calls  # others take what would refill meanwhile
+    world.loop().run(QUEUE)
+
+
+def test_a_pass_that_had_no_calls_left_to_see_the_shares_forgets_no_change_of_them() -> None:
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    raise_alarm(world, "OK")
+    left_of_budget(world, 0)
+    assert [note.before for note in world.shares.share_changes(QUEUE)] == [100]
+    world.pass_()
+    assert (world.now_of().borrow_limit, world.shares.share_changes(QUEUE)) == (100, ())
+
+
+def test_a_share_that_an_old_look_does_not_have_keeps_what_is_noted_of_it() -> None:
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    world.pass_()
+    raise_alarm(world, "OK")
+    record = world.record
+    assert record.description is not None
+    of_before = replace(record.description, quota_shares=(share("other", 8),))
+    world.jobs.save_queue(replace(record, description=of_before))
+    left_of_budget(world, 0)
+    assert world.shares.share_changes(QUEUE)
+    world.pass_()
+    assert (world.now_of().borrow_limit, world.shares.share_changes(QUEUE)) == (100, ())
+
+
+def test_calls_too_few_to_describe_a_queue_are_enough_to_see_its_shares() -> None:
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    raise_alarm(world, "OK")
+    left_of_budget(world, 2)
+    assert "the borrow limit of share all is set in a later pass" in world.record.problem, "it was seen"
+    world.pass_()
+    assert (world.now_of().borrow_limit, world.record.problem) == (100, "")
 
 
 def test_a_policy_of_several_queues_is_left_alone_and_said() -> None:

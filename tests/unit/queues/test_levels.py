@@ -312,6 +312,15 @@ def test_while_it_is_not_sure_what_runs_nobody_is_raised_where_that_would_evict(
     assert decide(full(runs("v", 4), settled=False), POLICY).describe == ()
 
 
+def test_where_preemption_may_be_on_though_it_was_seen_off_nobody_is_raised() -> None:
+    switching = replace(POLICY, preemption=replace(PATIENT, how=How.SWITCH))
+    off = quota_view(waits("a"), runs("r", 7), shares=(share(preempts=False),))
+    assert moves(off, switching) == {"a": FRONT}
+    unsettled = quota_view(waits("a"), runs("r", 7), shares=(share(preempts=False, settled=False),))
+    assert moves(unsettled, switching) == {}
+    assert moves(unsettled) == {"a": FRONT}, "nobody switches it"
+
+
 def test_an_alarm_that_boosts_a_class_takes_no_reason_from_an_eviction_and_one_that_goes_on_is_looked_at_soon() -> None:
     of = full(runs("v", 4), described=frozenset(("prod", "v")), effects=(Effect("drift", NOW - 9, "production", HOUR),))
     decision = decide(of, POLICY)

@@ -91,10 +91,12 @@ class Observer:
         Raises `Transient`, and `Misconfigured` when there is no such queue.
         """
         now = self.clock.now()
-        record, description = self._describe_queue(record, now)
+        record, description, left = self._describe_queue(record, now)
         quota = description.kind is QueueKind.QUOTA_SHARE
-        if quota and self.jobs.take_budget(1, now):
+        if quota and (left or self.jobs.take_budget(1, now)):
             description = self.shares.described(description)
+        elif quota and record.described_at != now:
+            description = self.shares.remembered(description)
         taught = self.jobs.history(record.queue)  # before the jobs: who is let go meanwhile is not learned from again
         known = {row.job_id: no_later_than(now, row) for row in self.jobs.active(record.queue)}
         if quota:
@@ -241,17 +243,18 @@ class Observer:
         unsure = (unsure - described.asked) | (described.unread.keys() & known.keys())
         return Cleared(record, frozenset(unsure), len(described.asked), listed, unfinished, (*described.told, *told))
 
-    def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription]:
+    def _describe_queue(self, record: QueueRecord, now: float) -> tuple[QueueRecord, QueueDescription, int]:
+        """The queue, and how many calls are left that were granted to describe it and are too few for that."""
         if record.description and abs(now - record.described_at) < DESCRIBE_QUEUE_EVERY:
-            return record, record.description
+            return record, record.description, 0
         granted = self.jobs.take_budget(QUEUE_CALLS, now)
         if record.description and granted < QUEUE_CALLS:  # the first look cannot wait, any other can
-            return record, record.description
+            return record, record.description, granted
         try:
             description = self.batch.describe_queue(record.queue)
         except Gone:
             raise Misconfigured(f"there is no job queue {record.queue}") from None
-        return replace(record, description=description, described_at=now), description
+        return replace(record, description=description, described_at=now), description, 0
 
     def _snapshot(self, description: QueueDescription, now: float) -> Snapshot | None:
         if description.kind is QueueKind.CONTAINER or not self.jobs.take_budget(1, now):

@@ -33,6 +33,11 @@ class Shares:
         except Gone:
             raise Misconfigured(f"there is no job queue {queue.name}") from None
 
+    @staticmethod
+    def remembered(queue: QueueDescription) -> QueueDescription:
+        """The queue with its quota shares as an earlier look left them: since then we may have changed them."""
+        return replace(queue, quota_shares=tuple(replace(share, settled=False) for share in queue.quota_shares))
+
     def seen(
         self, view: QueueView, queue: QueueDescription, policy: Policy, rows: Mapping[str, JobRecord], before: Looks
     ) -> tuple[QueueView, Looks, tuple[str, ...]]:

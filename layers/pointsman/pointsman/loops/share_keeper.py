@@ -57,15 +57,16 @@ class ShareKeeper:
         wishes, unread, told = self._wishes(queue, policy, evictions, now)
         changed = False
         by_name = {share.name: share for share in queue.quota_shares}
+        seen = all(share.settled for share in queue.quota_shares)
         for share, setting in sorted((notes.keys() | wishes.keys()) - unread):
             note, one = notes.get((share, setting)), by_name.get(share)
             if one is None:
-                if note is not None:
+                if note is not None and seen:
                     self.fence()
                     self.shares.records.drop_share_change(queue.name, note)
                 continue
             if not one.settled:
-                continue  # Batch still carries out a change of it: the next pass sees what came of that
+                continue  # it may be otherwise by now, and that we forget: the next pass sees what came of it
             current = one.borrow_limit if setting is Setting.BORROW_LIMIT else int(one.preempts)
             step = settle(share, setting, current, note, wishes.get((share, setting)), now)
             told += [step.told] if step.told else []

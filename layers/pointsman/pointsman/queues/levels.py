@@ -201,7 +201,9 @@ class _Total:
         if share.preempts:
             self._moves += protecting(runs, waiters)
             self._moves += lowered(runs) if self._rooms.borrowing(share.name) and not waiters else []
-        if self._view.settled or not share.preempts:  # else it is not known who would be evicted, or lose protection
+        sure = self._view.settled and share.settled
+        nobody = not share.preempts and (share.settled or not _switches(self._policy))  # can evict here
+        if sure or nobody:  # else it is not known who would be evicted, or lose protection
             moves = moves_of(lines, plan, self._view.now)
             self._moves += [*_kept(starts, moves), *moves]
         self._holds += [hold] if hold else []

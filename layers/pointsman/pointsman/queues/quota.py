@@ -32,7 +32,7 @@ class QuotaShare:
 
     `limits` are instances by type; `borrow_limit` is a percentage of them (-1: no limit). With `preempts`, a waiting
     job may evict running ones of a lower priority in the same share. `settled` is false while Batch still carries out
-    a change of it.
+    a change of it, and where it is only known from an earlier look.
     """
 
     name: str
