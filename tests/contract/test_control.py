@@ -138,8 +138,8 @@ def test_a_pin_can_be_taken_away_and_one_that_is_not_there_too(control: Control)
 
 def test_what_was_last_meant_for_a_job_is_kept(control: Control) -> None:
     first, second = Write("job-1", 5, 5, 4999, T0), Write("job-1", 5, 4999, 5, T0 + 60)
-    control.put_writes([first, Write("job-2", 0, 0, 4998, T0)])
-    control.put_writes([second])
+    control.put_writes([first, Write("job-2", 0, 0, 4998, T0)], {})
+    control.put_writes([second], {"job-1": first})
 
     assert control.writes(["job-1", "job-2", "job-3"]) == {"job-1": second, "job-2": Write("job-2", 0, 0, 4998, T0)}
     assert control.writes([]) == {}
@@ -148,22 +148,35 @@ def test_what_was_last_meant_for_a_job_is_kept(control: Control) -> None:
 def test_with_a_write_is_kept_what_the_history_will_tell_of_it(control: Control) -> None:
     move = Move("job-1", "prod-1", "production", 0, 4999, Reason.FRONT, "it is next")
     write = Write("job-1", 0, 0, 4999, T0 + 2, RecordedMove(QUEUE, T0 + 0.125, move, 3, "done"))
-    control.put_writes([write])
+    control.put_writes([write], {})
     assert control.writes(["job-1"]) == {"job-1": write}
 
 
-def test_of_two_writes_to_one_job_at_once_the_newer_is_kept(control: Control) -> None:
-    old, new = Write("job-1", 0, 0, 4999, T0), Write("job-1", 0, 4999, 0, T0 + 1)
+def test_what_is_meant_is_stored_only_in_the_place_of_what_was_read(control: Control) -> None:
+    first, newer, late = (Write("job-1", 0, 0, after, T0 + after) for after in (1, 2, 3))
+    control.put_writes([first], {})
+    control.put_writes([newer], {"job-1": first})
 
-    control.put_writes([new, old])
+    for before in ({"job-1": first}, {}):
+        with pytest.raises(Conflict):
+            control.put_writes([Write("job-2", 0, 0, 4999, T0), late], before)
 
-    assert control.writes(["job-1"]) == {"job-1": new}
+    assert control.writes(["job-1", "job-2"]) == {"job-1": newer}
+
+
+def test_what_was_read_and_has_run_out_since_is_in_nobodys_place(control: Control) -> None:
+    gone = Write("job-1", 0, 0, 4999, T0)
+
+    with pytest.raises(Conflict):
+        control.put_writes([Write("job-1", 0, 4999, 0, T0 + 60)], {"job-1": gone})
+
+    assert control.writes(["job-1"]) == {}
 
 
 def test_more_writes_are_kept_than_one_call_takes(control: Control) -> None:
     writes = [Write(f"job-{number}", 0, 0, 4999, T0) for number in range(130)]
 
-    control.put_writes(writes)
+    control.put_writes(writes, {})
 
     assert control.writes(write.job_id for write in writes) == {write.job_id: write for write in writes}
 
@@ -226,7 +239,7 @@ def test_a_notice_is_stored_once_and_only_in_the_place_of_the_one_that_was_meant
 
 def test_recording_nothing_is_no_error(control: Control) -> None:
     control.record([])
-    control.put_writes([])
+    control.put_writes([], {})
 
 
 # ------------------------------------------------------------------------------------------------- DynamoDB only

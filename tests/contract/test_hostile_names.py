@@ -47,7 +47,7 @@ def test_a_name_is_a_value_of_its_own_item_in_both_tables(aws: Clients, written:
         records.put_eviction(QUEUE, eviction)
     for change in changes:
         records.put_share_change(QUEUE, change)
-    control.put_writes(list(writes.values()))
+    control.put_writes(list(writes.values()), {})
     control.record(list(moves))
 
     assert list(control.effects(QUEUE)) == effects

@@ -75,8 +75,14 @@ class FakeControl(Faulty):
         return {job_id: self._writes[job_id] for job_id in job_ids if job_id in self._writes}
 
     @can_fail
-    def put_writes(self, writes: Sequence[Write]) -> None:
-        self._writes |= {write.job_id: write for write in sorted(writes, key=lambda write: write.at)}
+    def put_writes(self, writes: Sequence[Write], before: Mapping[str, Write]) -> None:
+        if any(self._at(write.job_id, self._writes) != self._at(write.job_id, before) for write in writes):
+            raise Conflict("another write is stored")
+        self._writes |= {write.job_id: write for write in writes}
+
+    @staticmethod
+    def _at(job_id: str, writes: Mapping[str, Write]) -> float | None:
+        return writes[job_id].at if job_id in writes else None
 
     @can_fail
     def record(self, moves: Sequence[RecordedMove]) -> None:

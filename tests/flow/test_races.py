@@ -81,6 +81,7 @@ def pass_beside(day: Day) -> Callable[[], object]:
         ("batch", "GetJobQueueSnapshot"),
         ("batch", "DescribeServiceJob"),
         ("batch", "UpdateServiceJob"),
+        ("dynamodb", "TransactWriteItems"),
         ("dynamodb", "BatchWriteItem"),
     ],
 )
@@ -158,7 +159,7 @@ def test_a_priority_that_a_person_sets_is_left_alone(empty: Day) -> None:
     [
         ("dynamodb", "PutItem", True),
         ("batch", "GetJobQueueSnapshot", False),
-        ("dynamodb", "BatchWriteItem", True),
+        ("dynamodb", "TransactWriteItems", True),
         ("batch", "UpdateServiceJob", False),
         ("batch", "UpdateServiceJob", True),
     ],

@@ -297,8 +297,11 @@ class Control(NoticeTable, Protocol):
         """What we last meant these jobs to have."""
         ...
 
-    def put_writes(self, writes: Sequence[Write]) -> None:
-        """Store what we are about to write; the newest of a job is the one kept."""
+    def put_writes(self, writes: Sequence[Write], before: Mapping[str, Write]) -> None:
+        """Store what we are about to write, one of a job, in the place of what `writes` gave of these jobs.
+
+        Raises `Conflict` where another was stored meanwhile, by a pass that took the lease from this one.
+        """
         ...
 
     def record(self, moves: Sequence[RecordedMove]) -> None:

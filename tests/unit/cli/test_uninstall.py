@@ -123,7 +123,7 @@ def test_of_a_job_that_we_moved(
     row = found.jobs.load([job])[job]
     assert row.detail is not None
     found.jobs.save(replace(row, submitted_priority=submitted, detail=replace(row.detail, priority=after)))
-    found.control.put_writes([Write(job, submitted, submitted, after, found.clock.now())])
+    found.control.put_writes([Write(job, submitted, submitted, after, found.clock.now())], {})
     told = json.loads(installed.run("--json").stdout)
     assert found.batch.describe_job(job).detail.priority == then
     assert [(one["queue"], one["jobs"]) for one in told["queues"]] == [(QUEUE, int(stands != then))]

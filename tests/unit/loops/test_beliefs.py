@@ -213,7 +213,8 @@ class Overtaken:
 
     def describe_job(self, job_id: str) -> Sighting:
         """What Batch tells once the other has written."""
-        self._world.control.put_writes([Write(job_id, 0, 0, 4999, self._world.clock.now())])
+        control = self._world.control
+        control.put_writes([Write(job_id, 0, 0, 4999, self._world.clock.now())], control.writes([job_id]))
         self._world.batch.set_priority(job_id, 4999)
         return self._world.batch.describe_job(job_id)
 
@@ -235,7 +236,8 @@ def test_a_priority_that_was_ours_and_is_as_it_was_stays_ours_whatever_was_meant
     world = lifted()
     described_again(world)
     world.pass_()
-    world.control.put_writes([Write("a", 0, 4700, 4800, world.clock.now())])  # of a pass that stood still for long
+    meant = Write("a", 0, 4700, 4800, world.clock.now())  # by a pass that died before it set anything
+    world.control.put_writes([meant], world.control.writes(["a"]))
     described_again(world)
     world.pass_()
     assert not world.jobs.jobs["a"].foreign

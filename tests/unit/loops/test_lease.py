@@ -1,6 +1,7 @@
 """One writer of a queue, whatever wakes come when."""
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -258,14 +259,33 @@ def test_where_jobs_may_be_evicted_a_pass_acts_on_no_old_look() -> None:
     world.clock.advance(5)
     real = world.control.put_writes
 
-    def slow(writes: object) -> None:
+    def slow(*writes: Any) -> None:
         world.clock.advance(FRESH + 1)
-        real(writes)  # type: ignore[arg-type]
+        real(*writes)
 
-    world.control.put_writes = slow  # type: ignore[method-assign, assignment]
+    world.control.put_writes = slow  # type: ignore[method-assign]
     world.pass_()
     assert world.batch.priorities == []
     assert world.log.failures[-1][1]
     world.control.put_writes = real  # type: ignore[method-assign]
     world.pass_()
     assert world.priority("a") == 4999
+
+
+def test_a_pass_that_stood_still_while_it_stored_what_it_means_stores_nothing_over_what_a_later_one_means() -> None:
+    world = waiting()
+    real = world.control.put_writes
+
+    def slow(*writes: Any) -> None:
+        world.control.put_writes = real  # type: ignore[method-assign]
+        world.clock.advance(LEASE + 1)
+        world.submit("b", size=2)
+        world.clock.advance(5)
+        world.loop().run(QUEUE)
+        real(*writes)
+
+    world.control.put_writes = slow  # type: ignore[method-assign]
+    world.pass_()
+    later = world.control.writes(["a"])["a"]
+    assert world.clock.now() - later.at < LEASE
+    assert ("another write is stored", True) in world.log.failures

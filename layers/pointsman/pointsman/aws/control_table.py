@@ -112,10 +112,11 @@ class DynamoControl:
         found = self._table.get_many(_key(f"WRITE#{job_id}", "write") for job_id in dict.fromkeys(job_ids))
         return {write.job_id: write for write in (read(_write, item) for item in found)}
 
-    def put_writes(self, writes: Sequence[Write]) -> None:
-        """Store what we are about to write; the newest of a job is the one kept."""
-        newest = {write.job_id: write for write in sorted(writes, key=lambda write: write.at)}
-        self._table.put_many(map(_intended, newest.values()))
+    def put_writes(self, writes: Sequence[Write], before: Mapping[str, Write]) -> None:
+        """Store what we are about to write in the place of `before`; raises `Conflict` where another is stored."""
+        self._table.put_where(
+            [{"Item": _intended(write), **_in_place_of(before.get(write.job_id))} for write in writes]
+        )
 
     def record(self, moves: Sequence[RecordedMove]) -> None:
         """Add lines to their queue's history; the same line twice is one line."""
@@ -246,6 +247,12 @@ def _intended(write: Write) -> Item:
     }
     line = {} if write.line is None else {"queue": write.line.queue, **_told(write.line), "decided": write.line.at}
     return _item(f"WRITE#{write.job_id}", "write", {**line, **values})
+
+
+def _in_place_of(before: Write | None) -> Mapping[str, Any]:
+    if before is None:
+        return on_condition("attribute_not_exists(pk)")
+    return on_condition("#at = :at", {":at": number(before.at)}) | {"ExpressionAttributeNames": {"#at": "at"}}
 
 
 def _write(item: Item) -> Write:

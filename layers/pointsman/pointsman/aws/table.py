@@ -12,6 +12,7 @@ Values = Mapping[str, str | float | None]
 
 GET_KEYS = 100  # as many as one BatchGetItem takes
 WRITE_ITEMS = 25  # as many as one BatchWriteItem takes
+ACTIONS = 100  # as many as one TransactWriteItems takes
 ROUNDS = 5  # of one batch: DynamoDB may leave some of it undone, and the client does not repeat that
 FIRST_PAUSE = 0.05  # seconds before the second round, doubled before each of the next
 
@@ -53,6 +54,11 @@ class Table:
         items = [{kind: {"TableName": self.name, **request}} for kind, request in actions]
         with Translated():
             self._dynamodb.transact_write_items(TransactItems=items)
+
+    def put_where(self, puts: Sequence[Mapping[str, Any]]) -> None:
+        """Store each item on its condition, by the hundred all or none; raises `Conflict` when one does not hold."""
+        for start in range(0, len(puts), ACTIONS):
+            self.together([("Put", put) for put in puts[start : start + ACTIONS]])
 
     def query(self, condition: str, values: Item, **options: Any) -> Iterator[Item]:
         """Every item that the condition on the keys selects, page after page."""

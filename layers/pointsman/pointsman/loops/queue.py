@@ -213,13 +213,13 @@ class QueueLoop:
         *,
         act: bool,
     ) -> Kept:
-        """What shares should have beside their jobs' priorities; evictions are let go when all of those are set."""
-        evictions = {(e.evictor.job_id, e.asked): e for e in (*seen.view.evictions, *decision.evictions)}
-        ready = Outcome.DEFERRED not in outcomes and not decision.describe
+        """What shares should have beside priorities; an eviction is let go when all those of its share are set."""
+        moves = zip(decision.moves, outcomes, strict=True)
+        undone = {_share(seen, move) for move, outcome in moves if outcome is not Outcome.DONE}
+        ready = [eviction for eviction in decision.ready if eviction.share not in undone]
         fence = partial(self._fence, taken, seen)
         keeper = ShareKeeper(self.observer.shares, self.observer.alarms, self.jobs, fence)
-        going = evictions.values() if ready else ()
-        return keeper.keep(seen.description, policy.at(seen.view.now), going, seen.view.now, act=act)
+        return keeper.keep(seen.description, policy.at(seen.view.now), ready, seen.view.now, act=act)
 
     def _act(
         self, stored: StoredPolicy, seen: Observation, decision: Decision, taken: QueueRecord
@@ -249,7 +249,9 @@ class QueueLoop:
         granted = self.jobs.take_budget(len(decision.moves), now) if decision.moves else 0
         chosen = decision.moves[:granted]
         lines = [RecordedMove(decision.queue, decision.at, move, stored.number, Outcome.DONE) for move in chosen]
-        self.control.put_writes([_intent(seen, line, now) for line in lines])
+        before = self.control.writes([move.job_id for move in chosen])
+        self._fence(taken, seen)  # what was read is no later pass's, and the condition sees to the rest
+        self.control.put_writes([_intent(seen, line, now) for line in lines], before)
         exposed: set[str | None] = set()
         for move in chosen:
             detail = seen.records[move.job_id].detail
@@ -297,6 +299,11 @@ class QueueLoop:
                 and not (outcome is Outcome.OBSERVED and (move.job_id, move.after) in told)
             ]
         )
+
+
+def _share(seen: Observation, move: Move) -> str | None:
+    detail = seen.records[move.job_id].detail
+    return detail.share if detail else None
 
 
 def _intent(seen: Observation, line: RecordedMove, now: float) -> Write:
