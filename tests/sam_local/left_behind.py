@@ -6,13 +6,13 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 from boto3.dynamodb.types import Binary, TypeDeserializer
 
-from tests.sam_local.world import QUEUE, SETTLED, World
+from tests.sam_local.world import LOOK, PATIENCE, QUEUE, World
 
 BY_NATURE = (
     (re.compile(r"\b(AWSBatch[\w-]*?)[0-9a-f]{32}\b"), r"\1RANDOM"),
@@ -31,20 +31,45 @@ DURATIONS = frozenset({"looked", "wait_seconds", "tokens"})
 
 
 def left_behind(world: World) -> dict[str, Any]:
-    """Each table's items, what is in each queue, the jobs' priorities, and the rollout's component and executions."""
-    time.sleep(SETTLED)
-    sqs, outputs = world.client("sqs"), world.outputs
-    found: dict[str, Any] = {name: _items(world, outputs[name]) for name in ("ControlTable", "JobsTable")}
-    for name in ("JobEventsUrl", "QueueWakesUrl"):  # a wake that waits for its bucket to close cannot be read yet
-        told = sqs.get_queue_attributes(QueueUrl=outputs[name], AttributeNames=["All"])["Attributes"]
-        found[name] = sum(int(count) for key, count in told.items() if key.startswith("ApproximateNumberOfMessages"))
-    letters = sqs.receive_message(
-        QueueUrl=outputs["DeadLettersUrl"], MaxNumberOfMessages=10, MessageAttributeNames=["All"]
-    ).get("Messages", [])
+    """What is there when nothing changes any more, and the dead letters, which only a first look can read."""
+    found = at_rest(lambda: _found(world))
+    letters = (
+        world.client("sqs")
+        .receive_message(
+            QueueUrl=world.outputs["DeadLettersUrl"], MaxNumberOfMessages=10, MessageAttributeNames=["All"]
+        )
+        .get("Messages", [])
+    )
     found["DeadLetters"] = sorted(
         [it["Body"], *(f"{key}: {it['MessageAttributes'][key]['StringValue']}" for key in ("reason", "place"))]
         for it in letters
     )
+    return found
+
+
+def at_rest(look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What two looks in a row find alike. Raises TimeoutError when that takes too long."""
+    end = time.monotonic() + PATIENCE
+    before = look()
+    while True:
+        time.sleep(LOOK)
+        found = look()
+        if found == before:
+            return found
+        if time.monotonic() > end:
+            changed = ", ".join(sorted(name for name in found if found[name] != before.get(name)))
+            raise TimeoutError(f"after {PATIENCE:g} s it still changes: {changed}")
+        before = found
+
+
+def _found(world: World) -> dict[str, Any]:
+    """Each table's items, what is in each queue, the jobs' priorities, and the rollout's component and executions."""
+    sqs, outputs = world.client("sqs"), world.outputs
+    found: dict[str, Any] = {name: _items(world, outputs[name]) for name in ("ControlTable", "JobsTable")}
+    # a wake that waits for its bucket to close cannot be read yet
+    for name in ("JobEventsUrl", "QueueWakesUrl", "DeadLettersUrl"):
+        told = sqs.get_queue_attributes(QueueUrl=outputs[name], AttributeNames=["All"])["Attributes"]
+        found[name] = sum(int(count) for key, count in told.items() if key.startswith("ApproximateNumberOfMessages"))
     found["Priorities"] = _priorities(world)
     component = world.client("sagemaker").describe_inference_component(InferenceComponentName="llm")
     found["Component"] = [component["InferenceComponentStatus"], component["Specification"]["ModelName"]]

@@ -1,10 +1,13 @@
 """What two runs of one event may differ in, and what they may not."""
 
 from decimal import Decimal
+from itertools import count
 
 import pytest
 
-from tests.sam_local.left_behind import without_nature
+from tests.sam_local import left_behind, world
+from tests.sam_local.left_behind import at_rest, without_nature
+from tests.sam_local.world import wait_until
 
 ITEM = {
     "pk": "MOVE#search-training",
@@ -46,3 +49,32 @@ def test_the_random_end_of_a_training_jobs_name_is_no_difference_and_the_rest_is
 )
 def test_anything_else_is(other: dict[str, object]) -> None:
     assert without_nature({**ITEM, **other}) != without_nature(ITEM)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes between two looks, and there is little of it."""
+    for module in (left_behind, world):
+        monkeypatch.setattr(module, "LOOK", 0.0)
+        monkeypatch.setattr(module, "PATIENCE", 0.01)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_world_is_looked_at_until_two_looks_find_the_same() -> None:
+    looks = iter([1, 2, 3, 3, 4])
+    assert at_rest(lambda: {"JobsTable": next(looks)}) == {"JobsTable": 3}
+    assert next(looks) == 4
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_never_rests_is_named() -> None:
+    looks = count()
+    with pytest.raises(TimeoutError, match=r"it still changes: JobsTable$"):
+        at_rest(lambda: {"JobsTable": next(looks), "ControlTable": []})
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_is_waited_for_is_named_when_it_does_not_come() -> None:
+    wait_until(iter([False, True]).__next__, "it comes")
+    with pytest.raises(TimeoutError, match="until the rollout is held"):
+        wait_until(lambda: False, "the rollout is held")

@@ -7,35 +7,46 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import boto3
 from ruamel.yaml import YAML
 
 from pointsman.settings import Settings
 from pointsman.wiring import Wiring
+from pointsman_emulator.server import CLOCK
+from pointsman_emulator.service_metrics import MINUTE
 
 ROOT = Path(__file__).parents[2]
 EVENTS = ROOT / "events"
 STACK = "pointsman"
 QUEUE = "search-training"
 ALARM = "ranker-drift-search"
+ROLLOUT = "chat-v2"
 POLICY = YAML(typ="safe").load(ROOT / "examples/policy.yaml")
 JOBS = {"sweep-holds-all": 8, "sweep-waits": 2, "score-waits": 1, "prod-ranker": 2}
-"""By name, the instances of each of a pool of eight."""
+"""By name, the instances of each of a pool of eight: the first holds it all, and the others wait."""
 NOBODY = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_CONFIG_FILE": os.devnull}
 NOBODY |= {"AWS_DEFAULT_REGION": "us-east-1", "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
 """An environment without this machine's own account."""
 
 SLOW = 0.05
-"""Seconds that pass there in one: what is due at once is done at once, and nothing comes due by itself meanwhile."""
-SETTLED = 1.5
-"""Seconds of this machine after which what was due at once has been done: some steps of the emulator's clock."""
+"""Seconds that pass there in one."""
+QUIET = 5.0
+"""Seconds there, a hundred here, in which nothing comes due by itself: it does when a minute ends, by which alarms are
+evaluated and services measured."""
+LOOK = 0.5
+"""Seconds of this machine between two looks. What a call leaves to be done at once is due at the emulator's next step
+of 1/64 s, which takes a third of a second at that speed: the next look comes after it."""
+PATIENCE = 120.0
+"""Seconds of this machine in which what is waited for must come."""
 
 
 @dataclass
@@ -79,8 +90,9 @@ class World:
         """Give the function something to do that nobody else does: no rule wakes the emulator's own functions.
 
         The queue has its policy, a job that holds all of the pool, and three that wait; the alarm that the policy names
-        is on. With `rollout` the sample's rollout has begun.
+        is on. With `rollout` the sample's rollout has begun. Nothing is left to be done when this returns.
         """
+        wait_until(self._early, "a minute of the emulator's clock begins")
         events = self.client("events")
         for bus in events.list_event_buses()["EventBuses"]:
             for rule in events.list_rules(EventBusName=bus["Name"])["Rules"]:
@@ -96,12 +108,42 @@ class World:
                 serviceJobType="SAGEMAKER_TRAINING",
                 serviceRequestPayload=json.dumps(payload),
             )
+        wait_until(self._dispatched, "the first job runs and the others wait")
         self.client("cloudwatch").set_alarm_state(AlarmName=ALARM, StateValue="ALARM", StateReason="told to")
         if rollout:  # it begins while everything is stopped, and its next pass has all of its work before it
             table, stop = self.outputs["ControlTable"], {"pk": {"S": "STOP"}, "sk": {"S": "stop"}}
             self.client("dynamodb").put_item(TableName=table, Item=stop)
-            self.invoke("CommandRolloutFunction", EVENTS / "command_rollout.requested.json")
+            answer = self.invoke("CommandRolloutFunction", EVENTS / "command_rollout.requested.json")
+            wait_until(self._held, f"the rollout is held; what asked for it was answered {answer}")
             self.client("dynamodb").delete_item(TableName=table, Key=stop)
+
+    def _early(self) -> bool:
+        """Whether the minute there ends late enough."""
+        with urlopen(self.url + CLOCK) as answer:  # noqa: S310 - our own
+            return json.load(answer)["now"] % MINUTE < MINUTE - QUIET
+
+    def _dispatched(self) -> bool:
+        """Whether Batch has looked at what was submitted."""
+        filters = [{"name": "BEFORE_CREATED_AT", "values": ["9999999999999"]}]
+        listed = self.client("batch").list_service_jobs(jobQueue=QUEUE, filters=filters)["jobSummaryList"]
+        first, *others = JOBS
+        return {it["jobName"]: it["status"] for it in listed} == {first: "RUNNING", **dict.fromkeys(others, "RUNNABLE")}
+
+    def _held(self) -> bool:
+        """Whether the first run of passes is over: it has held the rollout and told of it, and the execution waits."""
+        key = {"pk": {"S": f"ROLLOUT#{ROLLOUT}"}, "sk": {"S": "ROLLOUT"}}
+        item = self.client("dynamodb").get_item(TableName=self.outputs["ControlTable"], Key=key).get("Item", {})
+        held = "state" in item and json.loads(item["state"]["S"])["holds"]
+        return bool(held) and "task_token" in item and "unsent" not in item
+
+
+def wait_until(seen: Callable[[], bool], what: str) -> None:
+    """Look until it is so. Raises TimeoutError when it is not in time."""
+    end = time.monotonic() + PATIENCE
+    while not seen():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{PATIENCE:g} s were not enough until {what}")
+        time.sleep(LOOK)
 
 
 @contextmanager
