@@ -254,8 +254,7 @@ class QueueLoop:
         self.control.put_writes([_intent(seen, line, now) for line in lines], before)
         exposed: set[str | None] = set()
         for move in chosen:
-            detail = seen.records[move.job_id].detail
-            share = detail.share if detail else None
+            share = _share(seen, move)
             if move.after > move.before and share in exposed:
                 yield Outcome.DEFERRED
                 continue

@@ -31,7 +31,8 @@ class Decision:
     `hold` is the job for which freed capacity is held, of several shares' `holds` the first; `idle` says why instances
     stay free; `blocker` is a job of another share at which Batch stops. `told` is what people should know of single
     jobs. `evictions` are to be stored before the moves are made; the jobs in `describe` are to be described first, and
-    then it is decided again. `usage` is for the next view.
+    then it is decided again. Evictions that are `ready` may come about once the moves are made. `usage` is for the next
+    view.
     """
 
     queue: str
@@ -46,6 +47,7 @@ class Decision:
     holds: tuple[Hold, ...] = ()
     evictions: tuple[Eviction, ...] = ()
     describe: tuple[str, ...] = ()
+    ready: tuple[Eviction, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
 
@@ -104,5 +106,6 @@ def _by_levels(view: QueueView, policy: Policy, ranks: Ranks) -> Decision:
         holds=want.holds,
         evictions=want.evictions,
         describe=want.describe,
+        ready=want.ready,
         usage=ranks.cases.usage,
     )

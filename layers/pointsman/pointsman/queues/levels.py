@@ -41,6 +41,7 @@ class Wanted:
 
     `evictions` are those that are new or went on, to be stored before a move is made. Nothing is wanted of an eviction
     until its jobs, `describe`, have been described for the very decision. A job that `claims` its place evicts soon.
+    Once the moves are made, evictions that are `ready` may come about, and nobody but their victims is evicted.
     """
 
     moves: tuple[Move, ...] = ()
@@ -50,6 +51,7 @@ class Wanted:
     evictions: tuple[Eviction, ...] = ()
     describe: tuple[str, ...] = ()
     claims: bool = False
+    ready: tuple[Eviction, ...] = ()
 
 
 def wanted(view: QueueView, policy: Policy, ranks: Ranks) -> Wanted:
@@ -84,6 +86,7 @@ class _Total:
         self._started: list[tuple[Candidate, Candidate | None]] = []
         self._evictions: list[Eviction] = []
         self._describe: list[str] = []
+        self._ready: list[Eviction] = []
         self._claims = False
         self._above = False  # somebody starts by itself whose class has all it may have
 
@@ -100,6 +103,7 @@ class _Total:
             evictions=tuple(self._evictions),
             describe=tuple(dict.fromkeys(self._describe)),
             claims=self._claims,
+            ready=tuple(self._ready),
         )
 
     def _capped(self, line: Line) -> bool:
@@ -156,11 +160,14 @@ class _Total:
         self._order(share, lines, runs)
 
     def _evict(self, eviction: Eviction, lines: Waiting, runs: Sequence[BusyJob]) -> None:
+        """Shield who runs, as far as that is sure; only then, and while who evicts waits for sure, it is raised."""
         moves = evicting(eviction, lines, runs, self._view.now)
         if moves and not _sure(self._view, eviction):
             self._describe += eviction.parties
             return
-        self._moves += moves
+        ready = self._view.settled and lines.get(eviction.evictor.job_id) is not None
+        self._moves += [move for move in moves if ready or move.after == SHIELD]
+        self._ready += [eviction] if ready else []
 
     def _order(
         self, share: QuotaShare, lines: Waiting, runs: Sequence[BusyJob], claims: WaitingJob | None = None
