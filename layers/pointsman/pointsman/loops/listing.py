@@ -41,17 +41,21 @@ class Listing:
 
     def missing(self, known: Mapping[str, JobRecord]) -> set[str]:
         """Jobs that the table believes to hold capacity, or to wait, and that a complete listing does not have."""
-        listed = {sighting.job_id for sighting in self.jobs}
+        unheld = self.unheld(known)
         return {
             row.job_id
-            for row in known.values()
-            if row.job_id not in listed
-            and self.began - row.at >= SETTLED
-            and (
-                (self.complete and row.stage is Stage.BUSY and _mark(self.began, row.job_id) not in self.seen)
-                or (self.line and row.status is Status.RUNNABLE)
-            )
+            for row in self._unlisted(known)
+            if (row.stage is Stage.BUSY and row.job_id in unheld) or (self.line and row.status is Status.RUNNABLE)
         }
+
+    def unheld(self, known: Mapping[str, JobRecord]) -> set[str]:
+        """Jobs that a complete listing of who holds capacity does not have, whatever the table believes of them."""
+        rows = self._unlisted(known) if self.complete else ()
+        return {row.job_id for row in rows if _mark(self.began, row.job_id) not in self.seen}
+
+    def _unlisted(self, known: Mapping[str, JobRecord]) -> list[JobRecord]:
+        listed = {sighting.job_id for sighting in self.jobs}
+        return [row for row in known.values() if row.job_id not in listed and self.began - row.at >= SETTLED]
 
 
 def due(record: QueueRecord, snapshot: Snapshot | None, now: float) -> bool:

@@ -216,9 +216,10 @@ class Observer:
         doubts = odd & before
         if died:
             self._doubt_unrecorded(record, known, snapshot)
-        still_busy = any(known[job_id].stage is Stage.BUSY for job_id in before & known.keys())
-        asked = still_busy or suspicious(known, snapshot, doubts)
-        listed, granted, told, missing = 0, 0, tuple[str, ...](), set[str]()
+        in_question = [known[job_id] for job_id in before & known.keys()]
+        asked = suspicious(known, snapshot, doubts)
+        asked |= any(row.stage is Stage.BUSY or row.refused for row in in_question)
+        listed, granted, told, unlisted = 0, 0, tuple[str, ...](), set[str]()
         if asked or due(record, snapshot, now):
             first = to_describe(known, snapshot, doubts, policy)[:DESCRIBES]  # they go before a listing
             granted = self.jobs.take_budget(len(first), now)
@@ -226,13 +227,14 @@ class Observer:
             listed, told = listing.pages, listing.told
             self._rows.take_in(known, listing.jobs, doubts, now)
             missing = listing.missing(known)
+            unlisted = listing.unheld(known) - set(snapshot.front if snapshot else ())
             gone = {job_id for job_id in missing if job_id in before or known[job_id].stage is Stage.WAITING}
             walking = before & known.keys() if record.walk else set()  # who was missing is looked for once more
             odd = odd | missing | {job_id for job_id in walking if known[job_id].stage is Stage.BUSY}
             doubts = doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy)
         described = self._rows.describe(
-            known, wanted[:DESCRIBES], dict(record.priorities), policy, granted=granted, unlisted=missing
+            known, wanted[:DESCRIBES], dict(record.priorities), policy, granted=granted, unlisted=unlisted
         )
         record = replace(
             record,

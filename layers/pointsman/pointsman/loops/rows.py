@@ -63,7 +63,7 @@ class Rows:
     ) -> Described:
         """Describe these jobs, as far as the budget goes and Batch answers: what it said until then counts.
 
-        So many calls are `granted` already. A listing that has everyone lacks who is `unlisted`.
+        So many calls are `granted` already. Who is `unlisted` neither waits nor holds capacity, as far as is listed.
         """
         if len(wanted) > granted:
             granted += self.jobs.take_budget(len(wanted) - granted, self.clock.now())

@@ -220,17 +220,18 @@ def merge(record: JobRecord | None, seen: Sighting) -> JobRecord | None:
 def refuse(record: JobRecord, now: float, *, unlisted: bool) -> JobRecord:
     """The record once Batch says that it does not know the job: in doubt, and let go when it says so once more.
 
-    Batch has one code for all that it refuses, so one such answer proves nothing; and of one that held capacity no
-    listing may have it either (`unlisted`), since others evict who is wrongly thought to be gone. Of a job that has
-    ended all is known that ever will be.
+    Batch has one code for all that it refuses, so one such answer proves nothing; and no listing may have it either
+    (`unlisted`), since others evict who is wrongly thought to be gone, and who waited may hold capacity by now. Of a
+    job that has ended all is known that ever will be.
     """
     if record.folded:
         return record
     if record.stage is Stage.ENDED and record.detail is not None:
         return replace(record, doubtful=False)
-    if not record.refused or (record.stage is Stage.BUSY and not unlisted):
+    ended = record.stage is Stage.ENDED
+    if not record.refused or not (unlisted or ended):
         return replace(record, doubtful=True, refused=True)
-    status = record.status if record.stage is Stage.ENDED else Status.FAILED
+    status = record.status if ended else Status.FAILED
     return replace(record, status=status, at=max(record.at, now), doubtful=False, folded=True)
 
 
