@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pointsman.errors import Conflict, Transient
+from pointsman.loops.queue import LEASE
 from pointsman.queues.jobs import Status
 from tests.unit.loops.world import QUEUE, World
 
@@ -199,3 +200,24 @@ def test_a_job_that_is_in_doubt_for_one_pass_is_not_told_of_twice() -> None:
     world.pass_()
     world.pass_(after=600)
     assert world.notices.kinds == ["cannot_fit/huge"]
+
+
+def test_a_pass_that_stood_still_until_its_lease_had_run_out_begins_nothing_anew_that_has_ended() -> None:
+    world = too_big()
+    world.pass_()
+    real, stood = world.control.notices, list[bool]()
+
+    def slow(queue: str) -> Any:
+        if not stood:
+            stood.append(True)
+            world.move("huge", Status.FAILED)
+            world.clock.advance(LEASE)
+            world.pass_()
+            assert [notice.over for notice in real(queue)] == [True]
+        return real(queue)
+
+    world.control.notices = slow  # type: ignore[method-assign]
+    world.pass_()
+    assert world.notices.kinds == ["cannot_fit/huge"]
+    assert [notice.over for notice in real(QUEUE)] == [True]
+    assert "the pass stood still until its lease had run out" in [why for why, _ in world.log.failures]

@@ -1,6 +1,6 @@
 """Notices of queues: stored when something begins, sent after, and sent again by the clock when that was cut short."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -18,9 +18,15 @@ def store(
     happened: Mapping[str, str],
     now: float,
     unsure: Collection[str] = (),
+    fence: Callable[[], None] = lambda: None,
 ) -> None:
-    """Store what begins and what has ended; of two passes at once each change is one's. Raises `Transient`."""
-    for notice, before in transitions(table.notices(queue), stands, happened, now, unsure):
+    """Store what begins and what has ended; of two passes at once each change is one's. Raises `Transient`.
+
+    `fence` raises once another pass may know more: what has ended since this one looked would begin again.
+    """
+    stored = table.notices(queue)
+    fence()
+    for notice, before in transitions(stored, stands, happened, now, unsure):
         with suppress(Conflict):  # the other pass has stored it
             table.put_notice(queue, notice, before)
 

@@ -142,7 +142,7 @@ class QueueLoop:
             self._record(stored, replace(seen, preempted=()), decision, outcomes)
             raise fault
         self._record(stored, seen, decision, outcomes)
-        untold = self._tell(seen, decision)
+        untold = self._tell(seen, decision, taken)
         kept = self._keep_shares(seen, decision, outcomes, policy, taken, act=mode is Mode.ACT)
         gauged, gpus, unread = self.gpus.measure(seen, seen.record)
         problems = (*seen.problems, *kept.problems, *([unread] if unread else []), *uncounted, *unsaid, *untold)
@@ -177,20 +177,27 @@ class QueueLoop:
             described_at=0.0 if kept.changed else seen.record.described_at,
         )
 
-    def _tell(self, seen: Observation, decision: Decision) -> tuple[str, ...]:
+    def _tell(self, seen: Observation, decision: Decision, taken: QueueRecord) -> tuple[str, ...]:
         """What begins is stored before it is told, and what has ended, so that it can begin again.
 
-        Where a notice cannot be read nobody is told of anything, but by the answer.
+        Where a notice cannot be read nobody is told of anything, but by the answer. Raises `Transient` once another
+        pass may have been made.
         """
         queue, rows = decision.queue, seen.records
         unsure = seen.view.unsure | {job_id for job_id, row in rows.items() if row.doubtful}
         stands = standing(decision.told, rows.values(), queue)
         try:
-            store(self.control, queue, stands, unplanned(seen.preempted, rows), seen.view.now, unsure)
+            happened, last = unplanned(seen.preempted, rows), partial(self._last, taken)
+            store(self.control, queue, stands, happened, seen.view.now, unsure, last)
         except Unreadable as error:
             return (f"people are told of nothing: {error}",)
         self.teller.tell(queue, self.clock.now())
         return ()
+
+    def _last(self, taken: QueueRecord) -> None:
+        """Raise `Transient` once this may no longer be the queue's last pass."""
+        if self.clock.now() >= taken.lease_until:
+            raise Transient("the pass stood still until its lease had run out")
 
     def _fence(self, taken: QueueRecord, seen: Observation) -> None:
         """Raise `Transient` once another pass may soon be made: one that stood still writes no more.
