@@ -134,6 +134,16 @@ def test_an_eviction_goes_on_only_when_all_its_jobs_were_described_again() -> No
     }
 
 
+def test_an_eviction_that_goes_on_while_it_is_not_sure_what_runs_shields_and_raises_nobody_to_evict() -> None:
+    victim = runs("v", 4)
+    sure = full(victim, evictions=(eviction(PROD, victim),), described=frozenset(("prod", "v")))
+    assert [e.parties for e in decide(sure, POLICY).ready] == [("prod", "v")]
+    doubted = decide(replace(sure, settled=False), POLICY)
+    assert ({m.job_id: m.after for m in doubted.moves}, doubted.ready) == ({"rest": SHIELD}, ())
+    gone = decide(replace(sure, waiting=[], unsure=frozenset(("prod",))), POLICY)
+    assert (gone.moves, gone.evictions, gone.ready) == ((), (), ()), "it may wait at any priority"
+
+
 def test_who_is_to_evict_stands_first_for_a_pass_before_anybody_can_be_evicted() -> None:
     held = waits("held", size=6, waited=99 * HOUR, priority=RESERVED)
     of = replace(full(runs("v", 4)), described=frozenset(("prod", "v")))

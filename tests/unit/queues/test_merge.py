@@ -207,6 +207,8 @@ def test_a_job_that_batch_does_not_know_is_in_doubt_and_let_go_when_it_says_so_o
     assert (twice.status, twice.needs_describe, twice.folded) == (Status.FAILED, False, True)
     listed = refuse(once, T + 120, unlisted=False)
     assert (listed.stage, listed.doubtful) == (Stage.BUSY, True), "a listing has it"
+    waited = refuse(refuse(known("RUNNABLE"), T + 60, unlisted=False), T + 120, unlisted=False)
+    assert (waited.stage, waited.doubtful) == (Stage.WAITING, True), "it may hold capacity by now"
 
 
 @pytest.mark.parametrize("sighting", [seen("RUNNING", T + 50), seen("RUNNING", T + 50, detail=DETAIL)])
