@@ -75,4 +75,6 @@ class Door:
         answer = real(*args, **kwargs)
         if self._owner and method == "save_queue" and args[0].lease_until:
             truth.leased(self._owner)
+        if method == "put_writes":
+            truth.meant(self._owner, [write.job_id for write in args[0]])
         return answer

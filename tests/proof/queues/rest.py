@@ -1,6 +1,7 @@
 """Calm, rest and the end of a world: what must be so once nothing goes wrong any more."""
 
-from itertools import permutations
+from itertools import accumulate, permutations, takewhile
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
 from pointsman.queues.jobs import Stage, Status, WaitingJob
@@ -9,7 +10,7 @@ from pointsman.queues.moves import FRONT
 from pointsman.queues.standby import LEAST_GAIN, stands_by
 from pointsman_emulator.models.batch_quota import QuotaQueue
 from tests.proof.queues.draw import QUOTA, Trouble
-from tests.proof.queues.truth import UNSURE
+from tests.proof.queues.truth import UNSURE, placed, share_of
 from tests.unit.loops.world import QUEUE
 
 if TYPE_CHECKING:
@@ -123,12 +124,21 @@ class Rest:
                 line.append((job.submitted - kind.head_start - FAR * late, job))
         has = {job_id: job.priority for job_id, job in self._world.model.jobs.items()}
         delaying = {job.job_id for _, job in line if _delays(job, report)}
+        leaving = self._leaving(view.free)
         for (score, job), (other_score, other) in permutations(line, 2):
             place, other_place = has[job.job_id], has[other.job_id]
-            if other_place == FRONT and job.job_id in delaying:
+            if (other_place == FRONT and job.job_id in delaying) or {job.job_id, other.job_id} <= leaving:
                 continue
             if job.share == other.share and score + LEAST_GAIN < other_score and place < other_place:
                 truth.wrong("Q3", f"{job.name} stands by at {place}, behind {other.name} at {other_place}")
+
+    def _leaving(self, free: int) -> set[str]:
+        """Who stands first in a line of one share and fits what is free: all of them start, in whatever order."""
+        line = sorted((j for j in self._world.model.jobs.values() if j.status == "RUNNABLE"), key=placed)
+        if len({share_of(job) for job in line}) > 1:
+            return set()
+        rooms = accumulate((job.instances for job in line), sub, initial=free)
+        return {job.job_id for job in takewhile(lambda job: next(rooms) >= job.instances, line)}
 
     def _shares(self) -> None:
         """Q9: with its alarm a share's borrow limit ends too."""

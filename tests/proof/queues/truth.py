@@ -1,6 +1,7 @@
 """What is really so in a queue's world, and what was wrong by it: Q1 to Q14, each by its id."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,7 @@ class Truth:
         self._jumps = world.trouble.jumps > 0
         self._begun: dict[str, Begun] = {}
         self._writer = self._leases = 0
+        self._meant: dict[str, int] = {}  # the lease of the pass whose intent is stored, by job
         self.writes_of: Counter[str] = Counter()
         self.writes = 0
         self.ours: dict[str, int] = {}
@@ -145,7 +147,7 @@ class Truth:
     def _started(self, job: ServiceJob) -> None:
         """Q7: nobody ranked below may be started by a write of ours while one waits beyond its guard who would fit."""
         self.hands.pop(job.job_id, None)  # what someone set stands until the job starts
-        mine = _share(job)
+        mine = share_of(job)
         lifted = self.ours.get(job.job_id, 0)
         came_back = sum(status == "SCHEDULED" for _, status in job.history) > 1
         evicts = lifted == EVICTS  # it takes places that the other may not take
@@ -159,7 +161,7 @@ class Truth:
             if (
                 passes >= PATIENT_PASSES
                 and other.status == "RUNNABLE"
-                and _share(other) == mine
+                and share_of(other) == mine
                 and other.instances <= job.instances
                 and other.priority < job.priority
                 and job_id in self._overtaken[job.job_id]
@@ -180,7 +182,7 @@ class Truth:
 
     def begins(self, owner: str) -> None:
         """A pass begins."""
-        places = {j.job_id: _place(j) for j in self._world.model.jobs.values() if j.status == "RUNNABLE"}
+        places = {j.job_id: placed(j) for j in self._world.model.jobs.values() if j.status == "RUNNABLE"}
         self._begun[owner] = Begun(0, self._world.model.now, self._observes(), self.modes, places)
 
     def leased(self, owner: str) -> None:
@@ -202,6 +204,14 @@ class Truth:
         now = self._world.model.now
         self._tokens = min(self._saved, self._tokens + self._rate * (now - self._filled))
         self._filled = now
+
+    def meant(self, owner: str, job_ids: Iterable[str]) -> None:
+        """Q5: what a pass means to write of these jobs is stored."""
+        lease = self._begun[owner].lease
+        for job_id in job_ids:
+            if lease < self._meant.get(job_id, 0):
+                self.wrong("Q5", f"{owner} stores what it means to write of {job_id} over what a later pass does")
+            self._meant[job_id] = lease
 
     def wrote(self, owner: str, method: str, args: Any, kwargs: Any) -> None:
         """Q1, Q2, Q4, Q5, and people's priorities, at the moment of a write."""
@@ -236,8 +246,8 @@ class Truth:
 
     def _before(self, job: ServiceJob, places: dict[str, tuple[int, float]]) -> set[str]:
         """Whom Batch would have started before the job as things were when the pass began."""
-        jobs, place = self._world.model.jobs, places.get(job.job_id, _place(job))
-        return {i for i, other in places.items() if other < place and _share(jobs[i]) == _share(job)}
+        jobs, place = self._world.model.jobs, places.get(job.job_id, placed(job))
+        return {i for i, other in places.items() if other < place and share_of(jobs[i]) == share_of(job)}
 
     def _submitted(self, job_id: str) -> int:
         row = self._world.jobs.jobs.get(job_id)
@@ -343,11 +353,11 @@ def _delaying(report: Any, move: Any) -> set[str]:
     return {job.job_id for job in view.waiting if view.now + view.history.predict(job.kind) > hold.until}
 
 
-def _place(job: ServiceJob) -> tuple[int, float]:
+def placed(job: ServiceJob) -> tuple[int, float]:
     return (-job.priority, job.created_at)
 
 
-def _share(job: ServiceJob) -> str | None:
+def share_of(job: ServiceJob) -> str | None:
     return job.share or job.quota_share
 
 
