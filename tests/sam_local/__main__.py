@@ -26,7 +26,7 @@ from typing import Any
 import click
 
 from tests.sam_local.left_behind import left_behind, without_nature
-from tests.sam_local.world import EVENTS, NOBODY, ROOT, World, world
+from tests.sam_local.world import EVENTS, NOBODY, ROOT, World, wait_until, world
 
 ROOM = ROOT / ".aws-sam/local"
 """Apart from what `sam deploy` uploads, which may be for another processor."""
@@ -121,6 +121,7 @@ def play(case: Case, host: str) -> tuple[Ran, Ran, float]:
         world(Path(one), host) as first,
         world(Path(other), host) as second,
     ):
+        wait_until(lambda: all(each.quiet for each in (first, second)), "no minute of either world ends soon")
         for each in (first, second):
             each.prepare(rollout=case.event.name.startswith(BEGUN))
         answer, seconds = in_container(case, first)

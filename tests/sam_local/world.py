@@ -45,7 +45,7 @@ evaluated and services measured."""
 LOOK = 0.5
 """Seconds of this machine between two looks. What a call leaves to be done at once is due at the emulator's next step
 of 1/64 s, which takes a third of a second at that speed: the next look comes after it."""
-PATIENCE = 120.0
+PATIENCE = 240.0
 """Seconds of this machine in which what is waited for must come."""
 
 
@@ -86,13 +86,18 @@ class World:
         (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         return {it["OutputKey"]: it["OutputValue"] for it in stack["Outputs"]}
 
+    @property
+    def quiet(self) -> bool:
+        """Whether the minute there does not end soon."""
+        with urlopen(self.url + CLOCK) as answer:  # noqa: S310 - our own
+            return json.load(answer)["now"] % MINUTE < MINUTE - QUIET
+
     def prepare(self, *, rollout: bool) -> None:
         """Give the function something to do that nobody else does: no rule wakes the emulator's own functions.
 
         The queue has its policy, a job that holds all of the pool, and three that wait; the alarm that the policy names
         is on. With `rollout` the sample's rollout has begun. Nothing is left to be done when this returns.
         """
-        wait_until(self._early, "a minute of the emulator's clock begins")
         events = self.client("events")
         for bus in events.list_event_buses()["EventBuses"]:
             for rule in events.list_rules(EventBusName=bus["Name"])["Rules"]:
@@ -116,11 +121,6 @@ class World:
             answer = self.invoke("CommandRolloutFunction", EVENTS / "command_rollout.requested.json")
             wait_until(self._held, f"the rollout is held; what asked for it was answered {answer}")
             self.client("dynamodb").delete_item(TableName=table, Key=stop)
-
-    def _early(self) -> bool:
-        """Whether the minute there ends late enough."""
-        with urlopen(self.url + CLOCK) as answer:  # noqa: S310 - our own
-            return json.load(answer)["now"] % MINUTE < MINUTE - QUIET
 
     def _dispatched(self) -> bool:
         """Whether Batch has looked at what was submitted."""
