@@ -38,7 +38,7 @@ class Evictions:
         """An event, or an answer of Batch, has said what the job did at this time."""
         if at >= self._secret.get(job.job_id, float("inf")):
             del self._secret[job.job_id]
-            self._told[job.job_id] = self._world.model.now
+            self._told[job.job_id] = self._world.time
 
     def evicted(self, job: ServiceJob) -> None:
         """Q6: whom a write of ours let go."""

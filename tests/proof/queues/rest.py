@@ -64,10 +64,9 @@ class Rest:
             if action.__name__ != "tick":
                 action()
         world._agenda.clear()
-        skew = world.clock.skew
         due = 0.0
         for n in range(PASSES):
-            world.clock.skew += APART
+            world.rest(APART)
             before, made = world.truth.writes, len(world.truth.reports)
             world.make_pass()
             if len(world.truth.reports) == made:
@@ -80,8 +79,7 @@ class Rest:
             due = report.decision.next_wake
         self._line()
         self._shares()
-        world.model.now += world.clock.skew - skew
-        world.clock.skew = skew
+        world.rested()
         world.batch.fresh = False
 
     def _line(self) -> None:

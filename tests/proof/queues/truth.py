@@ -105,7 +105,7 @@ class Truth:
         """Someone else set the job's priority; of a job that was never described it counts as submitted so."""
         row = self._world.jobs.jobs.get(job.job_id)
         if row is not None and row.submitted_priority not in (None, priority):
-            self.hands[job.job_id] = Hand(priority, self._world.model.now)
+            self.hands[job.job_id] = Hand(priority, self._world.time)
         self.ever_by_hand.add(job.job_id)
         self.ours.pop(job.job_id, None)
 
@@ -183,7 +183,7 @@ class Truth:
     def begins(self, owner: str) -> None:
         """A pass begins."""
         places = {j.job_id: placed(j) for j in self._world.model.jobs.values() if j.status == "RUNNABLE"}
-        self._begun[owner] = Begun(0, self._world.model.now, self._observes(), self.modes, places)
+        self._begun[owner] = Begun(0, self._world.time, self._observes(), self.modes, places)
 
     def leased(self, owner: str) -> None:
         """The pass has taken the queue's lease."""
@@ -201,7 +201,7 @@ class Truth:
             self.wrong("Q4", f"{method} is {-self._tokens:.0f} calls over the budget")
 
     def _fill(self) -> None:
-        now = self._world.model.now
+        now = self._world.time
         self._tokens = min(self._saved, self._tokens + self._rate * (now - self._filled))
         self._filled = now
 
@@ -228,7 +228,7 @@ class Truth:
         self.writes_of[job_id] += 1
         self._said.pop(job_id, None)
         self._late.discard(job_id)
-        self.written[job_id] = max(begun.at, self._world.model.now - OLD)
+        self.written[job_id] = max(begun.at, self._world.time - OLD)
         job = self._world.model.jobs.get(job_id)
         if job is None:
             self.wrong("Q1", f"the priority of a job that is not there, {job_id}, is set")
@@ -258,7 +258,7 @@ class Truth:
         if self._jumps:
             return True
         least = min((p.respect_human for _, p in self.policies if p.respect_human is not None), default=1e12)
-        return self._world.model.now - hand.at > least - 30
+        return self._world.time - hand.at > least - 30
 
     def passed(self, log: Log) -> None:
         """A pass has come to its end, well or not."""

@@ -97,6 +97,7 @@ class QueueWorld(World):
             self.truth.limits = {name: place.share(name).value.borrow_limit for name in self.names}
         self.wakes = Woken(self)
         self.depth = self.passes_made = 0
+        self._stood = 0.0  # seconds for which Batch has stood still
         self._agenda: list[tuple[float, int, Callable[[], Any]]] = []
         self._sequence, self._owner = count(), ""
         self.document = draw.policy(luck, profile, self.names)
@@ -126,6 +127,21 @@ class QueueWorld(World):
                 self.model.advance(max(at, self.model.now))
                 action()
         self.model.advance(max(end, self.model.now))
+
+    @property
+    def time(self) -> float:
+        """What a right clock shows: Batch's time, and while that stands still the time that goes on without it."""
+        return self.model.now + self._stood
+
+    def rest(self, seconds: float) -> None:
+        """Batch stands still for so long, and the functions' clock goes on."""
+        self._stood += seconds
+        self.clock.skew += seconds
+
+    def rested(self) -> None:
+        """Batch goes on, at the time that it has become."""
+        self.model.now, self.clock.skew = self.time, self.clock.skew - self._stood
+        self._stood = 0.0
 
     # What the functions do
 
