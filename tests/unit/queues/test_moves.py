@@ -11,6 +11,7 @@ from pointsman.queues.moves import FRONT, RESERVED
 from pointsman.queues.reasons import Move, Reason
 from pointsman.queues.view import QueueView
 from tests.unit.queues.build import HOUR, NOW, POLICY, UNLIMITED, after_moves, busy, lasting, view, waiting
+from tests.unit.queues.case_build import due, first
 
 
 def moves(of: QueueView) -> list[Move]:
@@ -62,6 +63,34 @@ def test_who_stands_by_and_fits_is_lifted_where_a_new_list_would_pass_it() -> No
     after = written(view(stands, *full, used=7))
     assert after["stands"] == (FRONT, Reason.FRONT)
     assert all(priority < FRONT for job_id, (priority, _) in after.items() if job_id != "stands")
+
+
+LATE = waiting("late", "production", waited=2 * HOUR + 1, priority=4798)
+
+
+@pytest.mark.parametrize(
+    "case, of",
+    [
+        ("one who has waited too long", view(LATE)),
+        ("one whom a person put first", view(replace(LATE, submitted=NOW), pins=[first("late")])),
+        ("one who must start to meet a deadline", view(due(replace(LATE, submitted=NOW), HOUR))),
+    ],
+)
+def test_who_stands_by_and_goes_first_is_lifted_where_one_behind_it_is_lifted_off_the_list(
+    case: str, of: QueueView
+) -> None:
+    behind, tops = waiting("behind", waited=60.0, priority=4600), waiting("tops", waited=30.0, priority=4700)
+    after = [
+        (move.job_id, move.after)
+        for move in decide(replace(of, waiting=[*of.waiting, behind, tops], used=6), POLICY).moves
+    ]
+    assert after == [("late", FRONT), ("behind", FRONT)], case
+
+
+def test_who_stands_by_and_has_waited_too_long_keeps_its_place_where_one_before_it_is_lifted() -> None:
+    before = waiting("before", "production", waited=3 * HOUR)
+    of = view(before, LATE, used=6)
+    assert [(move.job_id, move.after) for move in decide(of, POLICY).moves] == [("before", FRONT)]
 
 
 def test_what_blocks_is_returned_before_anything_is_lifted() -> None:

@@ -13,6 +13,7 @@ from pointsman.queues.jobs import WaitingJob
 from pointsman.queues.reasons import Idle
 from pointsman.queues.view import QueueView, Share
 from tests.unit.queues.build import HOUR, UNLIMITED, after_moves, busy, view, waiting
+from tests.unit.queues.build import POLICY as BOUND
 
 POLICY = replace(UNLIMITED, share="team-*")
 A, B = Share("team-a"), Share("team-b")
@@ -61,6 +62,20 @@ def test_each_share_has_a_standby_list_so_that_its_head_takes_what_is_freed() ->
     standing = [job_id for job_id, after in lifted(of).items() if 4000 <= after <= 4997]
     assert sum(job_id.startswith("a") for job_id in standing) == 15
     assert sum(job_id.startswith("b") for job_id in standing) == 3
+
+
+def test_who_stands_first_in_its_share_and_fits_keeps_its_number_whatever_the_list_of_another_share_has() -> None:
+    ours = [of_a("a", waited=9.0, priority=4736), of_a("a2", waited=8.0, priority=4734)]
+    theirs = [of_b("b", waited=9.0, priority=4899), of_b("b2", waited=8.0, priority=4897)]
+    of = view(*ours, *theirs, capacity=4, used=2, shares=(replace(A, used=0), replace(B, used=9)))
+    assert lifted(of) == {}
+
+
+def test_who_has_waited_too_long_keeps_its_number_whoever_is_lifted_in_another_share() -> None:
+    late = of_a("late", job_class="production", waited=3 * HOUR, priority=4798)
+    of = view(late, of_b("b", size=2), capacity=4, used=1, shares=(A, B))
+    policy = replace(BOUND, share="team-*")
+    assert [(move.job_id, move.after) for move in decide(of, policy).moves] == [("b", 4999)]
 
 
 def test_a_place_is_held_only_for_the_share_whose_turn_it_is() -> None:

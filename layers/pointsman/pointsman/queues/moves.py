@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from pointsman.queues.cases import Tier
 from pointsman.queues.effects import Effect
 from pointsman.queues.jobs import BusyJob, WaitingJob
 from pointsman.queues.ranking import Candidate
@@ -41,12 +42,10 @@ def moves_of(waiting: Waiting, plan: Plan, now: float) -> tuple[Move, ...]:
     While a place is held nobody is taken off the standby list: Batch reaches nobody behind the held job.
     """
     wanted: dict[str, Move] = {}
-    hold, first = plan.hold, (*plan.front, *plan.heads)
-    lifts = not all(stands_by(candidate.job) for candidate, _ in first)
-    top = max((number for _, number in plan.standby), default=0)
-    for candidate, passed in first:
+    hold, staying = plan.hold, set() if plan.hold else _staying(plan)
+    for candidate, passed in (*plan.front, *plan.heads):
         job = candidate.job
-        if hold is None and stands_by(job) and job.priority >= top and not (candidate.overdue and lifts):
+        if job.job_id in staying:
             wanted[job.job_id] = _move(job, job.priority, Reason.STANDBY, "")  # first in the queue already
             continue
         if candidate.why is not None:
@@ -65,6 +64,26 @@ def moves_of(waiting: Waiting, plan: Plan, now: float) -> tuple[Move, ...]:
     unwanted.sort(key=lambda job: (-job.priority, job.submitted, job.job_id))
     returned = [_move(job, job.submitted_priority, Reason.RETURNED, _returned(job)) for job in unwanted]
     return tuple(move for move in (*returned, *wanted.values()) if move.before != move.after)
+
+
+def _staying(plan: Plan) -> set[str]:
+    """Who fits and stands by where it starts already: before the list of its share.
+
+    Who goes before the usual order stays only where nobody of its share that ranks behind it gets a higher number.
+    """
+    staying: set[str] = set()
+    tops, behind = dict[str, int](), dict[str, int]()
+    for job, number in plan.standby:
+        tops[job.share] = max(number, tops.get(job.share, 0))
+    first = (candidate for candidate, _ in (*plan.front, *plan.heads))
+    for candidate in sorted(first, key=lambda candidate: candidate.order, reverse=True):
+        job, share, number = candidate.job, candidate.job.share, FRONT
+        least = max(tops.get(share, 0), behind.get(share, 0) if candidate.tier < Tier.USUAL else 0)
+        if stands_by(job) and job.priority >= least:
+            staying.add(job.job_id)
+            number = job.priority
+        behind[share] = max(number, behind.get(share, 0))
+    return staying
 
 
 def given_back(failing: Iterable[BusyJob]) -> tuple[Move, ...]:
