@@ -8,7 +8,7 @@ import pytest
 
 from pointsman.errors import Transient
 from pointsman.loops.observe import SUSPECTS
-from pointsman.loops.priorities import judge_priority
+from pointsman.loops.priorities import Recorded, judge_priority
 from pointsman.ports import Write
 from pointsman.queues.jobs import Sighting, Status
 from tests.unit.loops.world import QUEUE, World
@@ -351,13 +351,42 @@ def test_a_write_that_was_meant_once_more_and_not_made_is_not_taken_for_the_one_
     assert world.priority("a") == 4999
 
 
-@pytest.mark.parametrize("looked, foreign", [(-60.0, False), (60.0, True)])
-def test_what_a_write_replaced_is_ours_to_a_look_from_before_it_and_no_longer_to_one_after_it(
-    looked: float, foreign: bool
+@pytest.mark.parametrize("looked, ended, foreign", [(-60, 90, False), (60, 90, True), (60, -90, False)])
+def test_what_a_write_replaced_is_ours_to_a_look_from_before_it_or_until_a_pass_has_recorded_it(
+    looked: float, ended: float, foreign: bool
 ) -> None:
     world = lifted()
     row = world.jobs.jobs["a"]
     assert row.detail is not None
-    write = Write("a", 0, 4998, 0, row.at)
+    write, ours = Write("a", 0, 4998, 0, row.at), Recorded({"a": 0}, row.at + ended)
     seen = replace(row, at=row.at + looked, detail=replace(row.detail, priority=4998))
-    assert judge_priority(seen, replace(row, submitted_priority=0), write, 0).foreign is foreign
+    assert judge_priority(seen, replace(row, submitted_priority=0), write, ours).foreign is foreign
+
+
+def test_a_job_that_was_to_go_back_once_more_when_a_pass_died_is_not_someone_elses() -> None:
+    world = lifted()
+    described_again(world)
+    world.pass_()
+    world.run("other", size=2)
+    world.pass_()
+    assert (world.priority("a"), world.record.priorities) == (0, (("a", 0),))
+    world.move("other", Status.SUCCEEDED)
+    real = world.batch.set_priority
+
+    def lost(job_id: str, priority: int) -> None:
+        world.batch.set_priority = real  # type: ignore[method-assign]
+        real(job_id, priority)
+        raise Transient("503")
+
+    world.batch.set_priority = lost  # type: ignore[method-assign]
+    world.pass_()
+    world.run("another", size=2)
+    world.batch.fail_next("set_priority", KeyboardInterrupt())  # type: ignore[arg-type]  # as a kill
+    with pytest.raises(KeyboardInterrupt):
+        world.pass_()
+    write = world.control.writes(["a"])["a"]
+    assert (world.priority("a"), write.before, write.after) == (4999, 4999, 0)
+    world.clock.advance(200)  # until the lease of the one that was killed is over
+    world.pass_()
+    assert not world.jobs.jobs["a"].foreign
+    assert world.priority("a") == 0

@@ -14,6 +14,7 @@ from pointsman.loops.doubts import SETTLED, contradictions, disordered, suspicio
 from pointsman.loops.ended import learned, set_apart
 from pointsman.loops.fit import misfits
 from pointsman.loops.listing import due, sweep
+from pointsman.loops.priorities import Recorded, recorded
 from pointsman.loops.quota import Shares, preempted, settled
 from pointsman.loops.room import room_of
 from pointsman.loops.rows import Rows, no_later_than
@@ -154,7 +155,7 @@ class Observer:
         """Describe jobs of which only a preemption is known, and so not even their queue."""
         strays = {row.job_id: row for row in self.jobs.active(NO_QUEUE)[:STRAYS]}
         if strays:
-            self._rows.describe(strays, tuple(strays), {}, policy, unlisted=set(strays))
+            self._rows.describe(strays, tuple(strays), Recorded({}, 0.0), policy, unlisted=set(strays))
             known |= {job_id: row for job_id, row in strays.items() if row.queue == queue}
 
     def _with_quota(
@@ -173,7 +174,7 @@ class Observer:
 
     def look_again(self, seen: Observation, policy: Policy, job_ids: Sequence[str]) -> Observation:
         """The same with these jobs described just now, as far as the budget goes."""
-        known, ours = dict(seen.records), dict(seen.record.priorities)
+        known, ours = dict(seen.records), recorded(seen.record, self.clock.now())
         described = self._rows.describe(known, job_ids, ours, policy)
         fresh = described.fresh
         record = replace(seen.record, priorities=tuple((i, p) for i, p in seen.record.priorities if i not in fresh))
@@ -215,7 +216,7 @@ class Observer:
         odd = unsure | disordered(known, snapshot, record) if ordered else unsure
         doubts = odd & before
         if died:
-            self._doubt_unrecorded(record, known, snapshot)
+            record = self._doubt_unrecorded(record, known, snapshot)
         in_question = [known[job_id] for job_id in before & known.keys()]
         asked = suspicious(known, snapshot, doubts)
         asked |= any(row.stage is Stage.BUSY or row.refused for row in in_question)
@@ -234,7 +235,7 @@ class Observer:
             doubts = doubts | gone
         wanted = to_describe(known, snapshot, doubts, policy)
         described = self._rows.describe(
-            known, wanted[:DESCRIBES], dict(record.priorities), policy, granted=granted, unlisted=unlisted
+            known, wanted[:DESCRIBES], recorded(record, now), policy, granted=granted, unlisted=unlisted
         )
         record = replace(
             record,
@@ -263,25 +264,31 @@ class Observer:
             return None
         return self.batch.snapshot(description.name)
 
-    def _doubt_unrecorded(self, record: QueueRecord, known: dict[str, JobRecord], snapshot: Snapshot | None) -> None:
+    def _doubt_unrecorded(
+        self, record: QueueRecord, known: dict[str, JobRecord], snapshot: Snapshot | None
+    ) -> QueueRecord:
         """Doubt the jobs that a pass may have set before it died: what was meant since one came to its end, or differs.
 
-        The doubt is stored, so that it outlives a pass that fails again and a budget that does not reach.
+        The doubt is stored, so that it outlives a pass that fails again and a budget that does not reach. What the pass
+        that died took a job to have is newer than what the record says.
         """
         if snapshot is None:
             raise Transient("an earlier pass did not come to its end, and there is no budget to see what it did")
-        ours, front = dict(record.priorities), set(snapshot.front)
-        since = record.recorded_at if record.recorded_at <= self.clock.now() else 0.0
+        ours, front = recorded(record, self.clock.now()), set(snapshot.front)
+        priorities = dict(ours.priorities)
         may_be = {  # one that holds capacity may come back to wait, or has after the snapshot
             row.job_id
             for row in known.values()
             if row.stage is Stage.BUSY or not snapshot.whole or row.job_id in front or row.at > snapshot.at - SETTLED
         }
-        for job_id, write in self.control.writes(may_be | (ours.keys() & known.keys())).items():
+        for job_id, write in self.control.writes(may_be | (priorities.keys() & known.keys())).items():
             row = known[job_id]
-            believed = ours.get(job_id, row.detail.priority if row.detail else None)
-            if (write.after != believed or write.at > since) and not row.doubtful:
+            believed = ours.priorities.get(job_id, row.detail.priority if row.detail else None)
+            if write.at > ours.at:
+                priorities[job_id] = write.before
+            if (write.after != believed or write.at > ours.at) and not row.doubtful:
                 self._rows.save(known, replace(row, doubtful=True))
+        return replace(record, priorities=tuple(priorities.items()))
 
     @property
     def _rows(self) -> Rows:

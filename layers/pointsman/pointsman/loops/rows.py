@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pointsman.errors import Conflict, Gone, Transient, Unreadable
 from pointsman.loops.doubts import SETTLED
-from pointsman.loops.priorities import judge_priority
+from pointsman.loops.priorities import Recorded, judge_priority
 from pointsman.ports import BatchQueues, Clock, Control, JobTable, RecordedMove, Write
 from pointsman.queues.jobs import JobRecord, Sighting, merge, refuse
 from pointsman.queues.policy import Policy
@@ -55,7 +55,7 @@ class Rows:
         self,
         known: dict[str, JobRecord],
         wanted: Sequence[str],
-        ours: Mapping[str, int],
+        ours: Recorded,
         policy: Policy,
         *,
         granted: int = 0,
@@ -100,7 +100,7 @@ class Rows:
         if self.keep and (lines := list(_landed((merged for _, merged in seen), writes, ours))):
             self.control.record(lines)  # before the doubt is gone
         for row, merged in seen:
-            self.save(known, judge_priority(merged, row, writes.get(merged.job_id), ours.get(merged.job_id)))
+            self.save(known, judge_priority(merged, row, writes.get(merged.job_id), ours))
         fresh = frozenset(merged.job_id for _, merged in seen)
         return Described(frozenset(asked), fresh, frozenset(refused), unread, (*unread.values(), *told))
 
@@ -125,11 +125,13 @@ def no_later_than(now: float, row: JobRecord) -> JobRecord:
     return replace(row, at=now, doubtful=True) if row.at > now + SETTLED else row
 
 
-def _landed(rows: Iterable[JobRecord], writes: Mapping[str, Write], ours: Mapping[str, int]) -> Iterator[RecordedMove]:
+def _landed(rows: Iterable[JobRecord], writes: Mapping[str, Write], ours: Recorded) -> Iterator[RecordedMove]:
     """What the history may lack: writes that are seen to be set, of which no pass that came to its end knew."""
     for row in rows:
         write = writes.get(row.job_id)
-        if write is None or write.line is None or row.detail is None or ours.get(row.job_id) == write.after:
+        if write is None or write.line is None or row.detail is None:
+            continue
+        if ours.priorities.get(row.job_id) == write.after and write.at <= ours.at:
             continue
         if row.detail.priority == write.after:
             yield write.line
