@@ -2,6 +2,7 @@
 
 import pytest
 
+from pointsman.errors import Transient
 from pointsman.queues.jobs import Status
 from tests.unit.loops.world import QUEUE, World
 
@@ -89,3 +90,18 @@ def test_a_job_that_was_let_go_by_a_clock_that_was_a_day_ahead_is_not_gone_for_a
     for _ in range(4):
         world.pass_(after=60.0)
     assert [job.job_id for job in world.report.view.waiting] == ["a"]
+
+
+def test_what_a_pass_doubts_after_another_died_is_still_in_doubt_by_a_clock_that_is_right_again() -> None:
+    world = settled()
+    world.run("other", size=2)
+    world.pass_()
+    assert world.priority("small") == 0
+    world.clock.advance(-HOUR)
+    world.jobs.fail_next("active", Transient("503"))
+    world.pass_()
+    world.batch.fail_next("describe_job", Transient("503"))
+    world.pass_()
+    world.clock.advance(HOUR)
+    world.pass_()
+    assert {job.job_id: job.priority for job in world.report.view.waiting} == world.priorities()

@@ -286,8 +286,8 @@ class Observer:
             believed = ours.priorities.get(job_id, row.detail.priority if row.detail else None)
             if write.at > ours.at:
                 priorities[job_id] = write.before
-            if (write.after != believed or write.at > ours.at) and not row.doubtful:
-                self._rows.save(known, replace(row, doubtful=True))
+            if write.after != believed or write.at > ours.at:
+                self._rows.doubt(known, row)
         return replace(record, priorities=tuple(priorities.items()))
 
     @property

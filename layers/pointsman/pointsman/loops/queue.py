@@ -18,6 +18,7 @@ from pointsman.loops.ended import let_go
 from pointsman.loops.gpus import GpuGauge
 from pointsman.loops.notices import QueueTeller, store
 from pointsman.loops.observe import Observation, Observer
+from pointsman.loops.rows import doubted
 from pointsman.loops.share_keeper import Kept, ShareKeeper
 from pointsman.policy_documents import stored_policy
 from pointsman.ports import (
@@ -32,7 +33,6 @@ from pointsman.ports import (
     Write,
 )
 from pointsman.queues.decide import Decision
-from pointsman.queues.jobs import Stage
 from pointsman.queues.notices import standing, unplanned
 from pointsman.queues.policy import Mode, Policy
 from pointsman.queues.reasons import Move, Reason
@@ -270,25 +270,13 @@ class QueueLoop:
                 self.batch.set_priority(move.job_id, move.after)
             except Gone:
                 yield Outcome.GONE
-                self._doubt(seen, move)
+                doubted(self.jobs, seen.records[move.job_id])
                 exposed |= {share} if move.reason is Reason.PROTECTED else set()
             except Transient:  # it may have been carried out, and only its answer been lost
-                self._doubt(seen, move)
+                doubted(self.jobs, seen.records[move.job_id])
                 return
             else:
                 yield Outcome.DONE
-
-    def _doubt(self, seen: Observation, move: Move) -> None:
-        """What became of the job, or of the write, is not known: describe the job in the next pass.
-
-        An event that came meanwhile does not tell of its priority. Raises `Conflict` when there are more of them.
-        """
-        try:
-            self.jobs.save(replace(seen.records[move.job_id], doubtful=True))
-        except Conflict:
-            row = self.jobs.load([move.job_id]).get(move.job_id)
-            if row is not None and row.stage is not Stage.ENDED:
-                self.jobs.save(replace(row, doubtful=True))
 
     def _record(self, stored: StoredPolicy, seen: Observation, decision: Decision, outcomes: Sequence[Outcome]) -> None:
         """Write the history: what Batch did by itself, and each move with what came of it.

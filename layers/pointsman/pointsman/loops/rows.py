@@ -7,7 +7,7 @@ from pointsman.errors import Conflict, Gone, Transient, Unreadable
 from pointsman.loops.doubts import SETTLED
 from pointsman.loops.priorities import Recorded, judge_priority
 from pointsman.ports import BatchQueues, Clock, Control, JobTable, RecordedMove, Write
-from pointsman.queues.jobs import JobRecord, Sighting, merge, refuse
+from pointsman.queues.jobs import JobRecord, Sighting, Stage, merge, refuse
 from pointsman.queues.policy import Policy
 
 
@@ -118,6 +118,26 @@ class Rows:
             fresh = self.jobs.load([row.job_id]).get(row.job_id)
             if fresh is not None:
                 known[row.job_id] = replace(fresh, doubtful=True)
+
+    def doubt(self, known: dict[str, JobRecord], row: JobRecord) -> None:
+        """Store that the row is in doubt, and believe that; it may be already, by a clock that is wrong."""
+        kept = doubted(self.jobs, row) if self.keep else None
+        known[row.job_id] = kept or replace(row, doubtful=True)
+
+
+def doubted(jobs: JobTable, row: JobRecord) -> JobRecord | None:
+    """Store that the job is to be described in the next pass; gives what is stored then, if it is.
+
+    An event that came meanwhile does not tell of its priority. Of one that has ended nothing is in doubt. Raises
+    `Conflict` when there are more such events.
+    """
+    try:
+        return jobs.save(replace(row, doubtful=True))
+    except Conflict:
+        fresh = jobs.load([row.job_id]).get(row.job_id)
+        if fresh is None or fresh.stage is Stage.ENDED:
+            return fresh
+        return jobs.save(replace(fresh, doubtful=True))
 
 
 def no_later_than(now: float, row: JobRecord) -> JobRecord:
