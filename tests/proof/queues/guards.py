@@ -139,7 +139,7 @@ _OFF = (
     _off("stop switch", "observe", "Q2", FakeControl, "stopped", lambda _: False),
     _off("intent before the write", "deaths", "Q3", FakeControl, "put_writes", lambda *_: None),
     _off("intent in the place of the one read", "overlap", "Q5", FakeControl, "_at", lambda *_: None),
-    _off("doubt after a death", "deaths", "Q3", observe.Observer, "_doubt_unrecorded", lambda *_: None),
+    _off("doubt after a death", "deaths", "Q3", observe.Observer, "_doubt_unrecorded", lambda _, record, *__: record),
     _off("doubt after a lost answer", "answers", "Q3", queue, "doubted", lambda *_: None),
     _off("order of events", "one-share", "Q3", recorder, "merge", _last_come),
     _off("contradictions with the snapshot", "one-share", "Q3", observe, "contradictions", lambda *_: set()),
