@@ -128,3 +128,14 @@ def pressed(shares: tuple[QuotaShare, ...] = ()) -> QuotaWorld:
 
 def evictions(world: QuotaWorld) -> list[Progress]:
     return [e.progress for e in world.shares.evictions(QUEUE, 0.0)]
+
+
+def switched() -> QuotaWorld:
+    """Production has waited past patience in a share in which nobody evicts anybody yet."""
+    world = QuotaWorld(share(preempts=False))
+    world.rule(preemption={**PREEMPTION, "how": "switch"})
+    world.run("sweep", size=4)
+    world.run("fixed", size=4, checkpoints=None)
+    world.submit("prod", size=4, waited=4000.0, name="prod-ranker")
+    world.clock.advance(5)
+    return world

@@ -371,14 +371,7 @@ def test_a_job_that_was_to_go_back_once_more_when_a_pass_died_is_not_someone_els
     world.pass_()
     assert (world.priority("a"), world.record.priorities) == (0, (("a", 0),))
     world.move("other", Status.SUCCEEDED)
-    real = world.batch.set_priority
-
-    def lost(job_id: str, priority: int) -> None:
-        world.batch.set_priority = real  # type: ignore[method-assign]
-        real(job_id, priority)
-        raise Transient("503")
-
-    world.batch.set_priority = lost  # type: ignore[method-assign]
+    world.lose_the_next_answer()
     world.pass_()
     world.run("another", size=2)
     world.batch.fail_next("set_priority", KeyboardInterrupt())  # type: ignore[arg-type]  # as a kill

@@ -206,14 +206,7 @@ def test_what_a_pass_set_and_could_not_tell_is_in_the_history_and_the_day_once_t
 
 def test_what_was_set_though_its_answer_was_lost_is_in_the_history() -> None:
     world = waiting()
-    real = world.batch.set_priority
-
-    def lost(job_id: str, priority: int) -> None:
-        world.batch.set_priority = real  # type: ignore[method-assign]
-        real(job_id, priority)
-        raise Transient("503")
-
-    world.batch.set_priority = lost  # type: ignore[method-assign]
+    world.lose_the_next_answer()
     world.pass_()
     assert world.history() == []
     world.pass_()

@@ -244,6 +244,15 @@ def without_budget(world: World, told: str) -> None:
     world.control.record, world.jobs.take_budget = record, real  # type: ignore[method-assign]
 
 
+def lent_and_over() -> QuotaWorld:
+    """What an alarm changed of a share is to be given back: the alarm is over."""
+    world = lending()
+    raise_alarm(world)
+    world.pass_()
+    raise_alarm(world, "OK")
+    return world
+
+
 def left_of_budget(world: World, calls: int) -> None:
     """All but so many calls of the account's budget are used up."""
     world.clock.advance(30)
@@ -254,10 +263,7 @@ def left_of_budget(world: World, calls: int) -> None:
 
 
 def test_a_pass_that_had_no_calls_left_to_see_the_shares_forgets_no_change_of_them() -> None:
-    world = lending()
-    raise_alarm(world)
-    world.pass_()
-    raise_alarm(world, "OK")
+    world = lent_and_over()
     left_of_budget(world, 0)
     assert [note.before for note in world.shares.share_changes(QUEUE)] == [100]
     world.pass_()
@@ -281,10 +287,7 @@ def test_a_share_that_an_old_look_does_not_have_keeps_what_is_noted_of_it() -> N
 
 
 def test_calls_too_few_to_describe_a_queue_are_enough_to_see_its_shares() -> None:
-    world = lending()
-    raise_alarm(world)
-    world.pass_()
-    raise_alarm(world, "OK")
+    world = lent_and_over()
     left_of_budget(world, 2)
     assert "the borrow limit of share all is set in a later pass" in world.record.problem, "it was seen"
     world.pass_()

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
+from pointsman.errors import Transient
 from pointsman.inbound import Message
 from pointsman.log_ports import PassReport
 from pointsman.loops.days import DayBook
@@ -186,6 +187,17 @@ class World:
         del self.batch.priorities[-1]
 
     # Time
+
+    def lose_the_next_answer(self) -> None:
+        """The next priority that is set is set, and the answer to that is lost."""
+        real = self.batch.set_priority
+
+        def lost(job_id: str, priority: int) -> None:
+            self.batch.set_priority = real  # type: ignore[method-assign]
+            real(job_id, priority)
+            raise Transient("503")
+
+        self.batch.set_priority = lost  # type: ignore[method-assign]
 
     def pass_(self, *, after: float = 30.0) -> None:
         """One pass, a while later."""
